@@ -1,0 +1,34 @@
+# Everything runs in .venv, which the first command makes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint bench docs clean
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(STAMP)
+
+demo: $(STAMP)  ## the main job on the packaged real recording
+	$(BIN)/stability demo --plot out/demo.png
+
+test: $(STAMP)  ## the default suite
+	$(BIN)/python -m pytest -q
+
+lint: $(STAMP)  ## style, types, import direction
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+
+bench: $(STAMP)  ## speed, beside rivals
+	$(BIN)/python -m pytest benchmarks -q --benchmark-enable --benchmark-only --override-ini addopts=--import-mode=importlib
+
+docs: $(STAMP)  ## the documentation as a site
+	$(BIN)/mkdocs build --strict --site-dir site
+
+clean:
+	rm -rf $(VENV) out site .numba_cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
