@@ -20,6 +20,37 @@ Bool = npt.NDArray[np.bool_]
 
 
 @kernel
+def _settle(row: Int32, best: int, before: int, draw: float, scratch: Int32) -> int:
+    """Choose among the labels of ``row`` that have ``best`` votes."""
+    if before >= 0:
+        votes = 0
+        for j in range(row.size):
+            votes += row[j] == before
+        if votes == best:
+            return before
+    for j in range(row.size):
+        if row[j] >= 0:
+            scratch[row[j]] += 1
+    backers = 0
+    for j in range(row.size):
+        if row[j] >= 0 and scratch[row[j]] == best:
+            backers += 1
+    leaders = backers // best
+    wanted = min(int(draw * leaders), leaders - 1)
+    place = 0
+    lead = -1
+    for j in range(row.size):
+        code = row[j]
+        if code >= 0:
+            if scratch[code] == best:
+                if place == wanted:
+                    lead = code
+                place += 1
+            scratch[code] = 0
+    return lead
+
+
+@kernel
 def tally(
     codes: Int32,
     previous: Int32,
@@ -35,87 +66,63 @@ def tally(
 
     ``winner`` is -1 where nobody gave a readable answer. Ties: the code in ``previous`` (-1
     for none) when it leads; else the leader of the earliest agent, or, where ``draws`` holds
-    numbers in [0, 1) and not an empty array, leader number floor(draw * leaders) in the order
-    of the agents. ``top`` and ``second`` are the votes of the leader and of the best other
-    label, ``present`` the agents that spoke; ``unanimous``: at least one spoke, and all that
-    spoke gave one readable answer.
+    a number in [0, 1) for each item and is not empty, leader number floor(draw * leaders) in
+    the order of the agents. ``top`` and ``second`` are the votes of the leader and of the best
+    other label, ``present`` the agents that spoke; ``unanimous``: at least one spoke, and all
+    that spoke gave one readable answer.
     """
     n_items, n_agents = codes.shape
-    randomly = draws.size > 0
+    n_labels = scratch.size
+    # All counts of an item fit into the bits of one integer when labels and agents are few:
+    # no branch and no memory in the loop over agents, which makes it several times faster.
+    bits = 1
+    while (1 << bits) <= n_agents:
+        bits += 1
+    mask = (1 << bits) - 1
+    packed = bits * (n_labels + 2) < 63
+    met = np.empty(n_agents, np.int32)
     for i in range(n_items):
-        spoke = 0
-        read = 0
-        lead = -1
-        for j in range(n_agents):
-            code = codes[i, j]
-            if code >= 0:
-                read += 1
-                spoke += 1
-                scratch[code] += 1
-                if lead < 0:
-                    lead = code
-            elif code == -1:
-                spoke += 1
-        present[i] = spoke
-        if read == 0:
-            winner[i] = -1
-            top[i] = 0
-            second[i] = 0
-            unanimous[i] = False
-            continue
-        best = scratch[lead]
-        if best == read:
-            scratch[lead] = 0
-            winner[i] = lead
-            top[i] = best
-            second[i] = 0
-            unanimous[i] = read == spoke
-            continue
-        # A label is counted off (set to zero) when it is first met, so that each is seen once.
-        scratch[lead] = 0
+        best = 0
         runner = 0
-        tied = 1
-        before = previous[i]
-        kept = lead == before
-        for j in range(n_agents):
-            code = codes[i, j]
-            if code >= 0:
-                votes = scratch[code]
-                if votes > 0:
-                    scratch[code] = 0
-                    if votes > best:
-                        runner = best
-                        best = votes
-                        lead = code
-                        tied = 1
-                        kept = code == before
-                    else:
-                        if votes > runner:
-                            runner = votes
-                        if votes == best:
-                            tied += 1
-                            if code == before:
-                                lead = code
-                                kept = True
-        if randomly and tied > 1 and not kept:
-            wanted = min(np.int64(draws[i] * tied), tied - 1)
+        lead = -1
+        spoke = 0
+        if packed:
+            votes = 0
+            for j in range(n_agents):
+                votes += 1 << (bits * (int(codes[i, j]) + 2))
+            spoke = n_agents - (votes & mask)
+            votes >>= 2 * bits
+            for label in range(n_labels):
+                count = votes & mask
+                votes >>= bits
+                runner = max(runner, min(count, best))
+                if count > best:
+                    lead = label
+                best = max(best, count)
+        else:
+            distinct = 0
             for j in range(n_agents):
                 code = codes[i, j]
+                spoke += code != -2
                 if code >= 0:
+                    met[distinct] = code
+                    distinct += scratch[code] == 0
                     scratch[code] += 1
-            place = 0
-            for j in range(n_agents):
-                code = codes[i, j]
-                if code >= 0:
-                    if scratch[code] == best:
-                        if place == wanted:
-                            lead = code
-                        place += 1
-                    scratch[code] = 0
+            for d in range(distinct):
+                count = int(scratch[met[d]])
+                scratch[met[d]] = 0
+                runner = max(runner, min(count, best))
+                if count > best:
+                    lead = int(met[d])
+                best = max(best, count)
+        if runner == best and best > 0:
+            draw = draws[i] if draws.size > 0 else 0.0
+            lead = _settle(codes[i], best, previous[i], draw, scratch)
         winner[i] = lead
         top[i] = best
         second[i] = runner
-        unanimous[i] = False
+        present[i] = spoke
+        unanimous[i] = best == spoke and best > 0
 
 
 @kernel
@@ -128,11 +135,9 @@ def agreement(codes: Int32, reference: Int32, k: Int64, n: Int64) -> None:
         spoke = 0
         for j in range(n_agents):
             code = codes[i, j]
-            if code != -2:
-                spoke += 1
-            if code >= 0 and code == target:
-                same += 1
-        k[i] = same
+            same += code == target
+            spoke += code != -2
+        k[i] = same if target >= 0 else 0
         n[i] = spoke
 
 
@@ -145,25 +150,23 @@ def correct_counts(codes: Int32, correct: Int8, k: Int64, n: Int64, graded: Bool
     """
     n_items, n_agents = codes.shape
     for i in range(n_items):
-        right = 0
-        spoke = 0
-        known = False
-        missing = False
+        right = np.int32(0)
+        spoke = np.int32(0)
+        known = np.int32(0)
+        missing = np.int32(0)
         for j in range(n_agents):
+            # Sums of comparisons and no branches: grades and gaps are hard to predict.
             code = codes[i, j]
-            if code == -2:
-                continue
-            spoke += 1
             grade = correct[i, j]
-            if grade >= 0:
-                known = True
-                if code >= 0 and grade == 1:
-                    right += 1
-            elif code >= 0:
-                missing = True
+            read = np.int32(code >= 0)
+            here = np.int32(code != -2)
+            spoke += here
+            right += read & np.int32(grade == 1)
+            known += here & np.int32(grade >= 0)
+            missing += read & np.int32(grade < 0)
         k[i] = right
         n[i] = spoke
-        graded[i] = known and not missing
+        graded[i] = known > 0 and missing == 0
 
 
 @kernel
