@@ -170,11 +170,41 @@ def correct_counts(codes: Int32, correct: Int8, k: Int64, n: Int64, graded: Bool
 
 
 @kernel
-def add_votes(codes: Int32, counts: Int64) -> None:
-    """Add the votes of one round to ``counts``, int64 (M, labels)."""
+def pool(codes: Int32, slots: Int32, votes: Int64, winner: Int32, top: Int64, second: Int64) -> int:
+    """Add the votes of a round to ``votes`` and fill the leader and its nearest rival.
+
+    ``slots`` (M, S) names the label of each place of ``votes`` (M, S): labels in the order in
+    which the item met them, then -1. S must leave room for n new labels. A tie is settled for
+    the label met first. Returns how many places the fullest item uses.
+    """
     n_items, n_agents = codes.shape
+    widest = 0
     for i in range(n_items):
+        used = 0
+        while used < slots.shape[1] and slots[i, used] >= 0:
+            used += 1
         for j in range(n_agents):
             code = codes[i, j]
-            if code >= 0:
-                counts[i, code] += 1
+            if code < 0:
+                continue
+            place = 0
+            while place < used and slots[i, place] != code:
+                place += 1
+            if place == used:
+                slots[i, place] = code
+                used += 1
+            votes[i, place] += 1
+        best = 0
+        runner = 0
+        lead = -1
+        for place in range(used):
+            count = int(votes[i, place])
+            runner = max(runner, min(count, best))
+            if count > best:
+                lead = int(slots[i, place])
+            best = max(best, count)
+        winner[i] = lead
+        top[i] = best
+        second[i] = runner
+        widest = max(widest, used)
+    return widest

@@ -144,6 +144,8 @@ class Round:
                 f"`codes` must lie in -2..{len(labels) - 1} for {len(labels)} labels, "
                 f"got {low}..{high}"
             )
+        if len(set(labels)) != len(labels) or not all(type(label) is str for label in labels):
+            raise ValueError(f"`labels` must be different texts, got {labels[:9]!r}")
         object.__setattr__(self, "codes", codes)
         object.__setattr__(self, "labels", labels)
         if self.k is not None or self.n_present is not None:

@@ -1,0 +1,173 @@
+"""What a rule says after a round: who has stopped, with which answers, and why.
+
+A decision states the vote as it stands, v_l / s for the leading label l of the s agents that
+spoke, beside the verdict, and says in words what a stop certifies: an answer that no longer
+moves is not thereby a correct one.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stability.errors import ScopeError
+
+
+class Reason(StrEnum):
+    """Why an item has stopped, or why it has not.
+
+    ``running`` and ``undecidable`` (too few items for this threshold: the rule refuses to stop)
+    belong to items that go on; ``stable``, ``consensus`` and ``cap_reached`` to items that have
+    stopped; ``oscillating`` to answers that come and go.
+
+    Examples
+    --------
+    >>> str(Reason.cap_reached)
+    'cap_reached'
+    """
+
+    running = "running"
+    undecidable = "undecidable"
+    oscillating = "oscillating"
+    cap_reached = "cap_reached"
+    stable = "stable"
+    consensus = "consensus"
+
+
+REASONS = tuple(Reason)
+RUNNING, UNDECIDABLE, OSCILLATING, CAP_REACHED, STABLE, CONSENSUS = range(len(REASONS))
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What a rule says after round ``round``.
+
+    Attributes
+    ----------
+    round : int
+        t, from 0.
+    stop_items : ndarray of bool, shape (M,)
+        Items that have stopped, in this round or before.
+    stop : bool
+        Whether all have stopped.
+    reason : Reason
+        While some item goes on: ``running``, or ``undecidable`` when a rule refuses to stop.
+        Once all have stopped: the reason of the items that stopped last, and where these
+        differ the weakest of them (the cap, then stable, then consensus).
+    stop_rounds : ndarray of int32, shape (M,)
+        Round in which each item stopped, -1 while it goes on.
+    statistic, threshold : float or None
+        What the rule measured and what it is compared with; of the item furthest from its stop
+        when items stop alone; None where nothing is measured. A composite shows those of its
+        first batch rule, else of its first rule that measures something.
+    certifies : str
+        One sentence: what the stop says, and what it does not.
+    warnings : tuple of str
+        One sentence each.
+    winner, votes, spoke : ndarray of int32, shape (M,)
+        Code of the leading answer in ``labels`` (-1 for none; a tie keeps the answer of the
+        round before, at t = 0 that of the earliest agent), its votes, and the agents that
+        spoke. The items of a round of counts have no leading answer.
+    labels : tuple of str
+    reason_codes : ndarray of int8, shape (M,)
+    counted : bool
+        Whether the round held counts alone.
+
+    Examples
+    --------
+    >>> from stability.log.round import Round
+    >>> from stability.rules.consensus import Unanimity
+    >>> rule = Unanimity()
+    >>> _, decision = rule.step(rule.start(3), Round.from_answers(["A", "A", "A"]))
+    >>> decision.stop, decision.answer, decision.reason.value
+    (True, 'A', 'consensus')
+    """
+
+    round: int
+    stop_items: npt.NDArray[np.bool_]
+    stop: bool
+    reason: Reason
+    stop_rounds: npt.NDArray[np.int32]
+    statistic: float | None
+    threshold: float | None
+    certifies: str
+    warnings: tuple[str, ...]
+    winner: npt.NDArray[np.int32]
+    votes: npt.NDArray[np.int32]
+    spoke: npt.NDArray[np.int32]
+    labels: tuple[str, ...]
+    reason_codes: npt.NDArray[np.int8]
+    counted: bool = False
+
+    @cached_property
+    def answers(self) -> npt.NDArray[np.object_]:
+        """Leading answer of each item, shape (M,): a label, or None where there is none."""
+        table = np.array([*self.labels, None], dtype=object)
+        answers: npt.NDArray[np.object_] = table[self.winner]
+        answers.setflags(write=False)
+        return answers
+
+    @cached_property
+    def support(self) -> npt.NDArray[np.float64]:
+        """Share of the agents that spoke that back the leading answer, shape (M,), in [0, 1].
+
+        0 where nobody gave a readable answer; NaN after a round of counts.
+        """
+        if self.counted:
+            support = np.full(len(self.winner), np.nan)
+        else:
+            support = self.votes / np.maximum(self.spoke, 1)
+        support.setflags(write=False)
+        return support
+
+    @cached_property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reason of each item."""
+        return tuple(REASONS[code] for code in self.reason_codes.tolist())
+
+    @property
+    def answer(self) -> str | None:
+        """The leading answer of a single debate.
+
+        Raises
+        ------
+        ScopeError
+            When the decision is about several items: read ``answers``.
+        """
+        if len(self.winner) != 1:
+            raise ScopeError(
+                f"`answer` is for a single debate; this decision is about {len(self.winner)} "
+                "items: read `answers`"
+            )
+        code = int(self.winner[0])
+        return self.labels[code] if code >= 0 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "round": self.round,
+            "stop": self.stop,
+            "reason": str(self.reason),
+            "statistic": self.statistic,
+            "threshold": self.threshold,
+            "certifies": self.certifies,
+            "warnings": list(self.warnings),
+            "stop_items": self.stop_items.tolist(),
+            "stop_rounds": self.stop_rounds.tolist(),
+            "reasons": [str(reason) for reason in self.reasons],
+            "answers": self.answers.tolist(),
+            "support": None if self.counted else self.support.tolist(),
+        }
+
+    def __str__(self) -> str:
+        stopped = int(self.stop_items.sum())
+        measured = ""
+        if self.statistic is not None:
+            measured = f", statistic {self.statistic:.4g} against {self.threshold:.4g}"
+        return (
+            f"t={self.round}: {self.reason}, {stopped} of {len(self.winner)} stopped{measured}. "
+            + " ".join((self.certifies, *self.warnings))
+        )
