@@ -126,6 +126,19 @@ def tally(
 
 
 @kernel
+def lowest_share(top: Int32, spoke: Int32) -> float:
+    """Return the least share of votes behind a leader, min_i top_i / spoke_i; 0 / 0 is 0."""
+    votes = 1
+    agents = 1
+    for i in range(top.size):
+        # Shares are compared crosswise: a division an item would cost most of the time.
+        if int(top[i]) * agents < votes * int(spoke[i]) or spoke[i] == 0:
+            votes = int(top[i])
+            agents = max(int(spoke[i]), 1)
+    return votes / agents
+
+
+@kernel
 def agreement(codes: Int32, reference: Int32, k: Int64, n: Int64) -> None:
     """Count, for each item, the agents that gave ``reference`` (none when -1) and that spoke."""
     n_items, n_agents = codes.shape

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stability._check import check_int
+from stability._kernels.latch import latch
 from stability._kernels.votes import tally
 from stability.errors import NeedsAnswersError, RoundRefusedError, ScopeError
 from stability.log.round import Round
@@ -106,7 +107,10 @@ def judgement(
     warnings: tuple[str, ...] = (),
 ) -> Judgement:
     """Build a judgement in which all stopped items have one reason, all others ``waiting``."""
-    codes = np.where(stop, np.int8(reason), np.int8(waiting))
+    if waiting == RUNNING:
+        codes = stop.view(np.int8) * np.int8(reason)
+    else:
+        codes = np.where(stop, np.int8(reason), np.int8(waiting))
     return Judgement(stop, codes, statistic, threshold, certifies, warnings)
 
 
@@ -235,6 +239,8 @@ class Rule(ABC):
         if previous_stops is None:
             previous_stops = np.full(seen.n_items, -1, np.int32)
             previous_reasons = np.zeros(seen.n_items, np.int8)
+            previous_stops.setflags(write=False)
+            previous_reasons.setflags(write=False)
         else:
             assert state.reason_codes is not None
             previous_reasons = state.reason_codes
@@ -243,29 +249,39 @@ class Rule(ABC):
             memory, stop_rounds, reasons = state.memory, previous_stops, previous_reasons
             statistic, threshold = closing.statistic, closing.threshold
             certifies, warnings = closing.certifies, closing.warnings
+            stop, code = True, closing.reason_code
+            stop_items = stop_rounds >= 0
+            stop_items.setflags(write=False)
         else:
             memory, said = self._judge(state.memory, seen)
-            running = previous_stops < 0
-            stop_rounds = np.where(running & said.stop, np.int32(seen.round), previous_stops)
-            reasons = np.where(running, said.reason_codes, previous_reasons)
+            stop_items = np.empty(seen.n_items, np.bool_)
+            stop_rounds = np.empty(seen.n_items, np.int32)
+            reasons = np.empty(seen.n_items, np.int8)
+            said.stop.setflags(write=False)
+            said.reason_codes.setflags(write=False)
+            count, last, going = latch(
+                said.stop,
+                said.reason_codes,
+                seen.round,
+                previous_stops,
+                previous_reasons,
+                stop_rounds,
+                reasons,
+                stop_items,
+            )
             statistic, threshold, warnings = said.statistic, said.threshold, said.warnings
-            certifies = said.certifies
-        stop_items = stop_rounds >= 0
-        stop = bool(stop_items.all())
-        if stop:
-            closing = Closing(statistic, threshold, certifies, warnings)
-            last = int(reasons[stop_rounds == stop_rounds.max()].min())
-        else:
-            if not stop_items.any():
-                certifies = _NOTHING_YET
-            last = int(reasons[~stop_items].max())
-        for array in (stop_items, stop_rounds, reasons):
-            array.setflags(write=False)
+            certifies = said.certifies if count else _NOTHING_YET
+            stop = count == seen.n_items
+            code = last if stop else going
+            if stop:
+                closing = Closing(code, statistic, threshold, certifies, warnings)
+            for array in (stop_items, stop_rounds, reasons):
+                array.setflags(write=False)
         decision = Decision(
             round=seen.round,
             stop_items=stop_items,
             stop=stop,
-            reason=REASONS[last],
+            reason=REASONS[code],
             stop_rounds=stop_rounds,
             statistic=statistic,
             threshold=threshold,
@@ -393,10 +409,8 @@ def _look(state: RuleState, round_: Round) -> tuple[Seen, tuple[str, ...]]:
     n_items = round_.n_items
     _check_follows(state, round_, t, n_items)
     stopped = None
-    if state.stop_rounds is not None:
+    if state.stop_rounds is not None and int(state.stop_rounds.max()) >= 0:
         stopped = state.stop_rounds >= 0
-        if not stopped.any():
-            stopped = None
     before = state if t > 0 else None
     if round_.codes is None:
         k, n = round_.k, round_.n_present

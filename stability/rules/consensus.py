@@ -13,6 +13,7 @@ from typing import final
 import numpy as np
 
 from stability._check import check_int
+from stability._kernels.votes import lowest_share
 from stability.rules.base import Judgement, Rule, Scope, Seen, judgement
 from stability.rules.decision import CONSENSUS, STABLE
 from stability.rules.state import Memory
@@ -81,7 +82,7 @@ class Unanimity(Rule):
             stop = streak > self.hold
         further = f" for {self.hold + 1} rounds in a row" if self.hold else ""
         said = f"All agents that spoke gave one answer{further}; consensus is not correctness."
-        lowest = float((seen.top / np.maximum(seen.spoke, 1)).min())
+        lowest = float(lowest_share(seen.top, seen.spoke))
         return streak, judgement(stop, CONSENSUS, said, statistic=lowest, threshold=1.0)
 
 

@@ -38,6 +38,7 @@ def make_known(cls: type[Rememberable]) -> None:
 class Closing:
     """What the decision said when the last item stopped; later rounds repeat it."""
 
+    reason_code: int
     statistic: float | None
     threshold: float | None
     certifies: str
@@ -111,6 +112,7 @@ class RuleState:
             "closing": None
             if closing is None
             else {
+                "reason_code": closing.reason_code,
                 "statistic": closing.statistic,
                 "threshold": closing.threshold,
                 "certifies": closing.certifies,
@@ -149,6 +151,7 @@ def state_from_dict(data: dict[str, Any]) -> RuleState:
         closing=None
         if closing is None
         else Closing(
+            closing["reason_code"],
             closing["statistic"],
             closing["threshold"],
             closing["certifies"],
