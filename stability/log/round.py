@@ -396,8 +396,10 @@ def _read_only(name: str, value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     given = np.asarray(value)
     if given.dtype.kind == "b" and dtype.itemsize == 1:
         given = given.astype(np.int8)
+    if given.size == 0:
+        given = given.astype(dtype)
     if given.dtype.kind not in "iu":
-        as_int = given.astype(np.int64) if given.dtype.kind == "f" and given.size else None
+        as_int = given.astype(np.int64) if given.dtype.kind == "f" else None
         if as_int is None or not np.array_equal(as_int, given):
             raise ValueError(f"`{name}` must hold whole numbers, got dtype {given.dtype}")
         given = as_int
