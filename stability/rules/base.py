@@ -315,7 +315,7 @@ class Rule(ABC):
     @final
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types: the name of the rule and its parameters."""
-        data: dict[str, Any] = {"rule": type(self).__name__}
+        data: dict[str, Any] = {"kind": type(self).__name__}
         for field in fields(self):  # type: ignore[arg-type]  # every final rule is a dataclass
             data[field.name] = _plain(getattr(self, field.name))
         return data
@@ -350,19 +350,19 @@ def rule_from_dict(data: Mapping[str, Any]) -> Rule:
 
     Examples
     --------
-    >>> rule_from_dict({"rule": "MaxRounds", "rounds": 10})
+    >>> rule_from_dict({"kind": "MaxRounds", "rounds": 10})
     MaxRounds(rounds=10)
     """
-    name = data.get("rule") if isinstance(data, Mapping) else None
+    name = data.get("kind") if isinstance(data, Mapping) else None
     if not isinstance(name, str) or name not in Rule._registry:
         known = ", ".join(sorted(Rule._registry))
-        raise ValueError(f"`rule` must be one of {known}, got {name!r}")
+        raise ValueError(f"the `kind` of a rule must be one of {known}, got {name!r}")
     cls: Any = Rule._registry[name]
     known_fields = [field.name for field in fields(cls)]
-    unknown = [key for key in data if key != "rule" and key not in known_fields]
+    unknown = [key for key in data if key != "kind" and key not in known_fields]
     if unknown:
         raise ValueError(f"{name} has the parameters {known_fields}, got {unknown}")
-    rule = cls(**{key: _rich(value) for key, value in data.items() if key != "rule"})
+    rule = cls(**{key: _rich(value) for key, value in data.items() if key != "kind"})
     assert isinstance(rule, Rule)
     return rule
 
