@@ -65,19 +65,26 @@ def cell_text(column: str, value: object) -> Any:
 
 def table_of_frame(frame: "pd.DataFrame") -> TidyTable:
     """Read a data frame as a table of text; NaN, NA and None are empty cells."""
-    lines = range(len(frame))
     agents = None
     columns = {}
     for label in frame.columns:
         name, series = str(label), frame[label]
-        if name == "agent" and hasattr(series, "cat"):
-            agents = tuple(str(label_text(category)) for category in series.cat.categories)
-        values = series.astype(object)
-        cells = values.where(values.notna(), None).tolist()
         try:
-            columns[name] = [
-                value if type(value) is str else cell_text(name, value) for value in cells
-            ]
+            if name == "agent" and hasattr(series, "cat"):
+                agents = tuple(cell_text(name, value) for value in series.cat.categories)
+            columns[name] = _cells(name, series)
         except ValueError as error:
             raise LogFormatError(f"data frame, column {name!r}: {error}") from None
-    return TidyTable("data frame", columns, lines, "row", agents)
+    return TidyTable("data frame", columns, range(len(frame)), "row", agents)
+
+
+def _cells(name: str, series: "pd.Series[Any]") -> list[Any]:
+    if series.dtype == object:
+        # Values of many types: 1 and True are equal, lists cannot be hashed.
+        values = series.where(series.notna(), None).tolist()
+        return [value if type(value) is str else cell_text(name, value) for value in values]
+    codes, distinct = series.factorize()
+    # The code of a missing value is -1: it indexes the empty cell at the end.
+    texts = np.array([*(cell_text(name, value) for value in distinct), ""], object)
+    cells: list[Any] = texts[codes].tolist()
+    return cells

@@ -54,9 +54,10 @@ def build_log(
     if not table.lines:
         raise LogFormatError(f"{table.name}: must hold at least one row after the header")
     for name in ("item", "agent", "round"):
-        blank = [row for row, text in enumerate(cells[name]) if not text.strip()]
+        blank = {text for text in set(cells[name]) if not text.strip()}
         if blank:
-            table.refuse(blank[0], f"`{name}` must not be empty")
+            row = next(row for row, text in enumerate(cells[name]) if text in blank)
+            table.refuse(row, f"`{name}` must not be empty")
     key_columns = [name for name in (*KEY, *extra) if name in cells] + ["item"]
     item, debates = factorize(list(zip(*(cells[name] for name in key_columns), strict=True)))
     number = _round_numbers(table, cells["round"])

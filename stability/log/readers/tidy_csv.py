@@ -22,35 +22,40 @@ def read_csv(text: str, name: str) -> TidyTable:
     {'item': ['q1'], 'answer': ['A']}
     """
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[list[str]] = []
+    header: list[str] = []
+    cells: list[str] = []  # one flat list: a list a row would cost more than the parsing
     lines: list[int] = []
     begun = 1
     try:
         for row in reader:
-            if row:
-                rows.append(row)
+            if len(row) == len(header):
+                cells += row
                 lines.append(begun)
+            elif row and not header:
+                header = _header(row, f"{name}, line {begun}")
+            elif row:
+                raise LogFormatError(
+                    f"{name}, line {begun}: a row must have {len(header)} cells as the header "
+                    f"has, got {len(row)}"
+                )
             # A quoted cell may hold line ends: a row stands where it begins.
             begun = reader.line_num + 1
     except csv.Error as error:
         raise LogFormatError(f"{name}, line {begun}: not valid CSV: {error}") from None
-    if not rows:
+    if not header:
         raise LogFormatError(f"{name}: the file is empty")
-    header, *body = rows
-    for column in header:
-        if not column.strip() or header.count(column) > 1:
+    width = len(header)
+    columns = {column: cells[place::width] for place, column in enumerate(header)}
+    return TidyTable(name, columns, lines)
+
+
+def _header(row: list[str], where: str) -> list[str]:
+    for column in row:
+        if not column.strip() or row.count(column) > 1:
             raise LogFormatError(
-                f"{name}, line {lines[0]}: column names must be different and not empty, "
-                f"got {column!r}"
+                f"{where}: column names must be different and not empty, got {column!r}"
             )
-    for line, row in zip(lines[1:], body, strict=True):
-        if len(row) != len(header):
-            raise LogFormatError(
-                f"{name}, line {line}: a row must have {len(header)} cells as the header has, "
-                f"got {len(row)}"
-            )
-    columns = {column: [row[place] for row in body] for place, column in enumerate(header)}
-    return TidyTable(name, columns, lines[1:])
+    return row
 
 
 def _accepts(text: str) -> bool:
