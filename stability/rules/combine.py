@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stability._check import check_int
-from stability.rules.base import Judgement, Rule, Scope, Seen
+from stability.rules.base import Judgement, Rule, Scope
 from stability.rules.decision import CAP_REACHED, RUNNING
+from stability.rules.seen import Seen
 from stability.rules.state import Memory
 
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from stability._check import check_int
 from stability._kernels.votes import lowest_share
-from stability.rules.base import Judgement, Rule, Scope, Seen, judgement
+from stability.rules.base import Judgement, Rule, Scope, judgement
 from stability.rules.decision import CONSENSUS, STABLE
+from stability.rules.seen import Seen
 from stability.rules.state import Memory
 
 

@@ -5,10 +5,11 @@ spoke, beside the verdict, and says in words what a stop certifies: an answer th
 moves is not thereby a correct one.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -160,7 +161,32 @@ class Decision:
             "reasons": [str(reason) for reason in self.reasons],
             "answers": self.answers.tolist(),
             "support": None if self.counted else self.support.tolist(),
+            "votes": self.votes.tolist(),
+            "spoke": self.spoke.tolist(),
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Build the decision that ``to_dict`` wrote."""
+        place: dict[str, int] = {}
+        winner = [-1 if a is None else place.setdefault(a, len(place)) for a in data["answers"]]
+        return cls(
+            round=data["round"],
+            stop_items=_array(data["stop_items"], np.bool_),
+            stop=data["stop"],
+            reason=Reason(data["reason"]),
+            stop_rounds=_array(data["stop_rounds"], np.int32),
+            statistic=data["statistic"],
+            threshold=data["threshold"],
+            certifies=data["certifies"],
+            warnings=tuple(data["warnings"]),
+            winner=_array(winner, np.int32),
+            votes=_array(data["votes"], np.int32),
+            spoke=_array(data["spoke"], np.int32),
+            labels=tuple(place),
+            reason_codes=_array([REASONS.index(Reason(r)) for r in data["reasons"]], np.int8),
+            counted=data["support"] is None,
+        )
 
     def __str__(self) -> str:
         stopped = int(self.stop_items.sum())
@@ -171,3 +197,9 @@ class Decision:
             f"t={self.round}: {self.reason}, {stopped} of {len(self.winner)} stopped{measured}. "
             + " ".join((self.certifies, *self.warnings))
         )
+
+
+def _array(values: list[Any], dtype: Any) -> npt.NDArray[Any]:
+    array = np.array(values, dtype)
+    array.setflags(write=False)
+    return array

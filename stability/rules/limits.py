@@ -9,8 +9,9 @@ from typing import final
 import numpy as np
 
 from stability._check import check_int
-from stability.rules.base import Judgement, Rule, Scope, Seen, judgement
+from stability.rules.base import Judgement, Rule, Scope, judgement
 from stability.rules.decision import CAP_REACHED
+from stability.rules.seen import Seen
 from stability.rules.state import Memory
 
 

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from stability._check import check_choice, check_real
 from stability._kernels.votes import pool as pool_kernel
-from stability.rules.base import Judgement, Rule, Scope, Seen, judgement
+from stability.rules.base import Judgement, Rule, Scope, judgement
 from stability.rules.decision import STABLE
+from stability.rules.seen import Seen
 from stability.rules.state import Memory
 
 

@@ -25,8 +25,9 @@ from stability.rules import (
     Unanimity,
     rule_from_dict,
 )
-from stability.rules.base import _look, judgement
+from stability.rules.base import judgement
 from stability.rules.decision import STABLE
+from stability.rules.seen import look
 
 LABELS = ("A", "B", "C")
 QUICK = settings(max_examples=40, deadline=None)
@@ -91,7 +92,7 @@ def unlatched(rule, codes):
     state = rule.start(codes.shape[2])
     memory, said = state.memory, []
     for one in rounds_of(codes):
-        memory, judged = rule._judge(memory, _look(state, one)[0])
+        memory, judged = rule._judge(memory, look(state, one)[0])
         said.append(judged.stop)
         # The state moves on under a rule that never stops, so no row is carried.
         state, _ = MaxRounds(10**6).step(state, one)
