@@ -9,7 +9,7 @@ S = alpha + beta and t = 1, which is the same up to a common factor that cancels
 The factors of j = 0 are cancelled by hand into E, so that t = 0 (binomial), S = 0 (all mass on
 0 and n) and A = 0 (point mass) are ordinary arguments, and the binomial coefficient is spread
 over the factors. Every running product is an unevaluated sum hi + lo of two doubles (relative
-error near 1e-32 a step) with an integer exponent beside it: neither the number of factors nor
+error below 1e-22 a step) with an integer exponent beside it: neither the number of factors nor
 the rounding of alpha + beta reaches the last digit, and nothing underflows. A difference of
 lgamma values would lose everything at large alpha + beta.
 
@@ -233,6 +233,14 @@ def mass_tables(
         hi, lo = _times(hi, lo, law[row, 0], law[row, 1])
         exponent = int(law[row, 4]) + exponents[a] + exponents[b] - exponents[s]
         out[i] = _log(hi, lo, exponent) if log else _plain(hi + lo, exponent)
+
+
+@kernel
+def look_up(k: I64, n: I64, starts: I64, values: F64, outside: float, out: F64) -> None:
+    """out[i] = values[starts[n] + k], or ``outside`` where k is not in 0..n."""
+    for i in range(len(k)):
+        within = 0 <= k[i] <= n[i]
+        out[i] = values[starts[n[i]] + k[i]] if within else outside
 
 
 @kernel

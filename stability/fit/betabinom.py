@@ -27,11 +27,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from stability._check import check_real
 from stability._kernels import betabinom as kernels
+from stability.fit.counts import check_agents, check_counts
+from stability.fit.ratios import exponent, halves, quotient, two_parts
 
 _F64 = NDArray[np.float64]
 _I64 = NDArray[np.int64]
-
-_LARGEST = 2**53  # beyond, float64 does not hold every integer and the kernels count in float64
 
 
 @final
@@ -113,14 +113,14 @@ class BetaBinomial:
         """Shape of the correct side, in [0, inf]."""
         form, x, _ = self._given
         a, _, _, t = self._weights
-        return x if form == "shapes" else _quotient(a, t)
+        return x if form == "shapes" else quotient(a, t)
 
     @property
     def beta(self) -> float:
         """Shape of the wrong side, in [0, inf]."""
         form, _, y = self._given
         _, b, _, t = self._weights
-        return y if form == "shapes" else _quotient(b, t)
+        return y if form == "shapes" else quotient(b, t)
 
     @property
     def mu(self) -> float:
@@ -193,7 +193,7 @@ class BetaBinomial:
         >>> BetaBinomial(1.0, 3.0).mean([4, 8]).tolist()
         [1.0, 2.0]
         """
-        size = _check_agents(n)
+        size = check_agents(n)
         return _unwrap(size * self.mu)
 
     def var(self, n: ArrayLike) -> Any:
@@ -205,7 +205,7 @@ class BetaBinomial:
         >>> BetaBinomial.from_mean(0.5, 1.0).var(4)
         4.0
         """
-        size = _check_agents(n)
+        size = check_agents(n)
         right, wrong, whole = self._shares
         share = right * wrong / whole**2
         return _unwrap(size * share * (1.0 + (size - 1.0) * self.rho))
@@ -245,7 +245,7 @@ class BetaBinomial:
         """
         if not isinstance(rng, np.random.Generator):
             raise ValueError(f"`rng` must be a numpy.random.Generator, got {rng!r}")
-        agents = _check_agents(n)
+        agents = check_agents(n)
         shape = agents.shape if size is None else _check_size(size)
         try:
             agents = np.broadcast_to(agents, shape)
@@ -291,11 +291,11 @@ class BetaBinomial:
         right, wrong, whole = self._shares
         rows: list[tuple[float, ...]] = []
         for x in (a, b, s):
-            p = _exponent(max(x, t), 1)
-            rows.append((*_two_parts(x, 1, p), *_halves(_two_parts(t, 1, p)[0]), p))
+            p = exponent(max(x, t), 1)
+            rows.append((*two_parts(x, 1, p), *halves(two_parts(t, 1, p)[0]), p))
         for x in (wrong, right * b, right):
-            p = _exponent(x, whole)
-            rows.append((*_two_parts(x, whole, p), 0.0, 0.0, p))
+            p = exponent(x, whole)
+            rows.append((*two_parts(x, whole, p), 0.0, 0.0, p))
         law = np.array(rows, dtype=np.float64)
         law.setflags(write=False)
         return law
@@ -303,12 +303,18 @@ class BetaBinomial:
     # -- from checked arguments to a kernel ------------------------------------------------------
 
     def _mass(self, k: ArrayLike, n: ArrayLike, *, log: bool) -> Any:
-        counts, agents, shape = _check_counts(k, n)
-        largest = int(agents.max(initial=0))
-        if counts.size > largest + 3 and agents.min() == largest:
-            # one n, many counts: the law has fewer values than were asked for
-            law = self._mass(np.arange(-1, largest + 2), largest, log=log)
-            return law[np.clip(counts, -1, largest + 1) + 1].reshape(shape)
+        counts, agents, shape = check_counts(k, n)
+        if agents.max(initial=0) < counts.size:
+            present = np.flatnonzero(np.bincount(agents))
+            ends = np.cumsum(present + 1)
+            if ends[-1] < counts.size:  # fewer distinct values than were asked for
+                starts = np.zeros(present[-1] + 1, dtype=np.int64)
+                starts[present] = ends - present - 1
+                rows = np.repeat(present, present + 1)
+                law = self._mass(np.arange(len(rows)) - starts[rows], rows, log=log)
+                out = np.empty(counts.size)
+                kernels.look_up(counts, agents, starts, law, -math.inf if log else 0.0, out)
+                return out.reshape(shape)
         out = np.empty(counts.size)
         within = (counts >= 0) & (counts <= agents)
         steps = 2 * int(agents[within].sum(dtype=np.float64))
@@ -322,7 +328,7 @@ class BetaBinomial:
         return _unwrap(out.reshape(shape))
 
     def _tail(self, k: ArrayLike, n: ArrayLike, *, upper: bool) -> Any:
-        counts, agents, shape = _check_counts(k, n)
+        counts, agents, shape = check_counts(k, n)
         out = np.empty(counts.size)
         self._by_agents(kernels.tails_array, agents, (counts, agents), out, upper)
         return _unwrap(out.reshape(shape))
@@ -363,45 +369,6 @@ def _lengths(counts: _I64, agents: _I64) -> tuple[int, int, int]:
     )
 
 
-def _quotient(x: int, t: int) -> float:
-    """x / t as a float: inf at t = 0 or beyond the largest float, 0 at x = 0."""
-    if x == 0:
-        return 0.0
-    if t == 0:
-        return math.inf
-    try:
-        return x / t
-    except OverflowError:
-        return math.inf
-
-
-def _exponent(top: int, bottom: int) -> int:
-    """The exponent p with 1/2 < top / bottom / 2**p <= 1, 0 for top = 0."""
-    if top == 0:
-        return 0
-    p = top.bit_length() - bottom.bit_length()
-    return p + 1 if _shift(top, -p) > _shift(bottom, p) else p
-
-
-def _shift(x: int, p: int) -> int:
-    return x << max(p, 0)
-
-
-def _two_parts(top: int, bottom: int, p: int) -> tuple[float, float]:
-    """top / bottom / 2**p as the nearest float and the float nearest to the rest."""
-    top, bottom = _shift(top, -p), _shift(bottom, p)
-    hi = top / bottom  # of integers: correctly rounded, whatever their size
-    hi_top, hi_unit = hi.as_integer_ratio()
-    return hi, (top * hi_unit - hi_top * bottom) / (bottom * hi_unit)
-
-
-def _halves(t: float) -> tuple[float, float]:
-    """t exactly as a sum of two floats of at most 26 bits each."""
-    scaled = math.frexp(t)[0] * 2.0**26
-    hi = math.ldexp(round(scaled), math.frexp(t)[1] - 26)
-    return hi, t - hi
-
-
 def _unwrap(values: Any) -> Any:
     return float(values) if np.ndim(values) == 0 else values
 
@@ -412,56 +379,3 @@ def _check_size(size: int | tuple[int, ...]) -> tuple[int, ...]:
         if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 0:
             raise ValueError(f"`size` must be an integer >= 0 or a tuple of them, got {size!r}")
     return tuple(int(length) for length in shape)
-
-
-def _check_agents(n: ArrayLike) -> _I64:
-    agents = _check_integers("n", n)
-    if agents.min(initial=0) < 0:
-        at = _first(agents < 0)
-        raise ValueError(f"`n` must be >= 0: {_where('n', at)}={agents[at]}")
-    return agents
-
-
-def _check_counts(k: ArrayLike, n: ArrayLike) -> tuple[_I64, _I64, tuple[int, ...]]:
-    """Return k and n, broadcast and flat, and their common shape."""
-    counts, agents = _check_integers("k", k), _check_agents(n)
-    if counts.shape != agents.shape:
-        try:
-            counts, agents = np.broadcast_arrays(counts, agents)
-        except ValueError:
-            raise ValueError(
-                f"`k` and `n` must broadcast against each other: shapes {counts.shape} "
-                f"and {agents.shape}"
-            ) from None
-    return counts.ravel(), agents.ravel(), counts.shape
-
-
-def _check_integers(name: str, value: Any) -> _I64:
-    """Return ``value`` as int64; refuse NaN, fractions, text, bool and what does not fit."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST:
-        return np.array(value, dtype=np.int64)
-    raw = np.asarray(value)
-    if raw.size == 0:
-        return raw.astype(np.int64)
-    if raw.dtype.kind not in "iuf":
-        raise ValueError(f"`{name}` must hold integers, got {value!r}")
-    if raw.dtype.kind == "f":
-        bad = ~(raw == np.floor(raw)) | np.isinf(raw)
-        if bad.any():
-            at = _first(bad)
-            number = float(raw[at])
-            hint = " (was a proportion passed as a count?)" if 0.0 < number < 1.0 else ""
-            raise ValueError(f"`{name}` must hold integers: {_where(name, at)}={number}{hint}")
-    if raw.max() > _LARGEST or raw.min() < -_LARGEST:
-        far = (raw > _LARGEST) | (raw < -_LARGEST)
-        at = _first(far)
-        raise ValueError(f"`{name}` must lie within +-2**53: {_where(name, at)}={raw[at]}")
-    return raw.astype(np.int64)
-
-
-def _first(bad: NDArray[np.bool_]) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.argwhere(bad)[0])
-
-
-def _where(name: str, at: tuple[int, ...]) -> str:
-    return f"{name}[{', '.join(map(str, at))}]" if at else name
