@@ -1,0 +1,1164 @@
+"""Maximum likelihood of Beta-Binomial mixtures in the closed box (w, mu, rho): all kernels.
+
+One component has mean ``mu`` and intraclass correlation ``rho``, both in [0, 1]. With
+``s = 1 - rho`` its probability is the rational function
+
+    q(k; n) = C(n, k) E  prod_{1<=j<k} (mu s + j rho)  prod_{1<=j<n-k} ((1-mu) s + j rho)
+                         / prod_{1<=j<n} (1 + (j-1) rho),
+
+    E = 1 - mu at k = 0,  mu at k = n,  mu (1 - mu) s otherwise,
+
+because the factors j = 0 of the usual product cancel in closed form. Binomial (rho = 0), all mass
+on {0, n} (rho = 1) and point masses (mu = 0 or 1) are then ordinary points with finite
+derivatives. A mixture of K components has weights by stick-breaking, w_1 = v_1,
+w_2 = (1 - v_1) v_2, ..., so that its domain is the box [0, 1]^(3K-1):
+``x = (v_1 .. v_{K-1}, mu_1, rho_1, ..., mu_K, rho_K)``.
+
+The maximiser is a projected Newton method with Levenberg damping: variables at a bound whose
+gradient points outward are fixed, the rest take a damped Newton step that is clipped to the box
+and accepted when the log-likelihood grows. It stops when the Newton decrement (the squared
+projected gradient in the metric of the Hessian, in units of log-likelihood) is below 1e-13.
+Reference: Bertsekas, Projected Newton methods, SIAM J. Control Optim. 20 (1982) 221-246.
+
+Arrays: cells are the distinct (k, n) with frequency f > 0; ``lead`` is C(n, k) (or its log when
+n is large, see `LOG_FROM`); ``work`` is scratch of `work_rows` rows and max n + 1 columns.
+"""
+
+import numpy as np
+
+from stability._kernels.jit import kernel
+
+# Above this n the products of up to n factors may leave the range of a double: sum logs instead.
+LOG_FROM = 40
+# The factors j >= 1 vanish at the corners mu = rho = 0 and mu = 1, rho = 0; 1e-100 survives being
+# squared and inverted.
+_FLOOR = 1e-100
+_DECREMENT = 1e-13
+_MAX_ITER = 300
+
+# outcomes of one run
+CONVERGED = 0
+ITERATION_CAP = 1
+ABANDONED = 2
+
+# Layout of the scratch ``buf``: two blocks (the current and the trial point), each the point (8),
+# its gradient (8) and its Hessian (8 x 8, lower triangle); then the step, the factor of the
+# damped Hessian, and 16 free places.
+GRADIENT = 8
+_HESSIAN = 16
+_BLOCK = 80
+_STEP = 160
+_FACTOR = 168
+_SCRATCH = 232
+BUFFER = 248
+
+
+@kernel
+def lead_factors(k, n, out):
+    """C(n, k) for max n < LOG_FROM (exact in double), log C(n, k) otherwise."""
+    top = 0
+    for i in range(n.size):
+        top = max(top, n[i])
+    for i in range(k.size):
+        value = 0.0 if top >= LOG_FROM else 1.0
+        m = min(k[i], n[i] - k[i])
+        for j in range(m):
+            if top >= LOG_FROM:
+                value += np.log((n[i] - j) / (j + 1.0))
+            else:
+                value = value * (n[i] - j) / (j + 1.0)
+        out[i] = value
+
+
+@kernel
+def component_table(mu, rho, k, n, lead, top, pre, q, first):
+    """Probability of each cell and its derivatives in mu and rho, to second order.
+
+    Cell i fills the row q[first + i] with q, q_mu, q_rho, q_mumu, q_murho, q_rhorho.
+    Row m of the prefix table ``pre`` goes over the factors 1 <= j < m: for the
+    successes (0-5) and the failures (6-11) the product, the sums of 1/x, c/x, 1/x^2, c/x^2,
+    c^2/x^2 with x the factor and c = dx/drho; for the denominator (12-14) the product, the sums
+    of c/x and c^2/x^2. For large n the products are replaced by sums of logs.
+    """
+    s = 1.0 - rho
+    nu = 1.0 - mu
+    a0 = 1.0
+    a1 = a2 = a3 = a4 = a5 = 0.0
+    b0 = 1.0
+    b1 = b2 = b3 = b4 = b5 = 0.0
+    d0 = 1.0
+    d1 = d2 = 0.0
+    for r in range(16):
+        pre[0, r] = 0.0
+    pre[0, 0] = 1.0
+    pre[0, 6] = 1.0
+    pre[0, 12] = 1.0
+    for j in range(1, top + 1):
+        pre[j, 0] = a0
+        pre[j, 1] = a1
+        pre[j, 2] = a2
+        pre[j, 3] = a3
+        pre[j, 4] = a4
+        pre[j, 5] = a5
+        pre[j, 6] = b0
+        pre[j, 7] = b1
+        pre[j, 8] = b2
+        pre[j, 9] = b3
+        pre[j, 10] = b4
+        pre[j, 11] = b5
+        pre[j, 12] = d0
+        pre[j, 13] = d1
+        pre[j, 14] = d2
+        x = max(mu * s + j * rho, _FLOOR)
+        y = max(nu * s + j * rho, _FLOOR)
+        z = 1.0 + (j - 1) * rho
+        ix = 1.0 / x
+        iy = 1.0 / y
+        ex = (j - mu) * ix
+        ey = (j - nu) * iy
+        ez = (j - 1) / z
+        a0 *= x
+        a1 += ix
+        a2 += ex
+        a3 += ix * ix
+        a4 += ex * ix
+        a5 += ex * ex
+        b0 *= y
+        b1 += iy
+        b2 += ey
+        b3 += iy * iy
+        b4 += ey * iy
+        b5 += ey * ey
+        d0 *= z
+        d1 += ez
+        d2 += ez * ez
+    if top >= LOG_FROM:
+        a0 = b0 = d0 = 0.0
+        pre[0, 0] = 0.0
+        pre[0, 6] = 0.0
+        pre[0, 12] = 0.0
+        for j in range(1, top + 1):
+            pre[j, 0] = a0
+            pre[j, 6] = b0
+            pre[j, 12] = d0
+            a0 += np.log(max(mu * s + j * rho, _FLOOR))
+            b0 += np.log(max(nu * s + j * rho, _FLOOR))
+            d0 += np.log(1.0 + (j - 1) * rho)
+        for i in range(k.size):
+            value = lead[i] + pre[k[i], 0] + pre[n[i] - k[i], 6] - pre[n[i], 12]
+            q[first + i, 0] = np.exp(value)
+    else:
+        for i in range(k.size):
+            value = lead[i] * pre[k[i], 0] * pre[n[i] - k[i], 6]
+            q[first + i, 0] = value / pre[n[i], 12]
+    for i in range(k.size):
+        a = k[i]
+        m = n[i]
+        b = m - a
+        o = first + i
+        f = q[o, 0]
+        lm = s * (pre[a, 1] - pre[b, 7])
+        lr = pre[a, 2] + pre[b, 8] - pre[m, 13]
+        lmm = -s * s * (pre[a, 3] + pre[b, 9])
+        lmr = pre[b, 7] - pre[a, 1] + s * (pre[b, 10] - pre[a, 4])
+        lrr = pre[m, 14] - pre[a, 5] - pre[b, 11]
+        fm = f * lm
+        fr = f * lr
+        fmm = f * (lm * lm + lmm)
+        fmr = f * (lm * lr + lmr)
+        frr = f * (lr * lr + lrr)
+        # E with its derivatives; every second one but those below is 0
+        em = er = emm = emr = 0.0
+        if m == 0:
+            e = 1.0
+        elif a == 0:
+            e = nu
+            em = -1.0
+        elif b == 0:
+            e = mu
+            em = 1.0
+        else:
+            e = mu * nu * s
+            em = (nu - mu) * s
+            er = -mu * nu
+            emm = -2.0 * s
+            emr = mu - nu
+        q[o, 0] = e * f
+        q[o, 1] = em * f + e * fm
+        q[o, 2] = er * f + e * fr
+        q[o, 3] = emm * f + 2.0 * em * fm + e * fmm
+        q[o, 4] = emr * f + em * fr + er * fm + e * fmr
+        q[o, 5] = 2.0 * er * fr + e * frr
+
+
+@kernel
+def _objective_two(buf, at, f, q):
+    """Log-likelihood of K = 2 at the point in block ``at``; fills its gradient and Hessian."""
+    w = buf[at]
+    v = 1.0 - w
+    total = 0.0
+    g0 = g1 = g2 = g3 = g4 = 0.0
+    h00 = h01 = h02 = h03 = h04 = 0.0
+    h11 = h12 = h13 = h14 = h22 = h23 = h24 = 0.0
+    h33 = h34 = h44 = 0.0
+    s11 = s12 = s22 = s33 = s34 = s44 = 0.0
+    second = f.size
+    for i in range(f.size):
+        o = i
+        c = second + i
+        p = w * q[o, 0] + v * q[c, 0]
+        if not p > 0.0:
+            return -np.inf
+        fi = f[i]
+        total += fi * np.log(p)
+        t = 1.0 / p
+        a1 = q[o, 1] * t
+        a2 = q[o, 2] * t
+        b1 = q[c, 1] * t
+        b2 = q[c, 2] * t
+        f0 = fi * (q[o, 0] - q[c, 0]) * t
+        f1 = fi * a1
+        f2 = fi * a2
+        f3 = fi * b1
+        f4 = fi * b2
+        ft = fi * t
+        u0 = (q[o, 0] - q[c, 0]) * t
+        g0 += f0
+        g1 += f1
+        g2 += f2
+        g3 += f3
+        g4 += f4
+        h00 += f0 * u0
+        h01 += f0 * a1
+        h02 += f0 * a2
+        h03 += f0 * b1
+        h04 += f0 * b2
+        h11 += f1 * a1
+        h12 += f1 * a2
+        h13 += f1 * b1
+        h14 += f1 * b2
+        h22 += f2 * a2
+        h23 += f2 * b1
+        h24 += f2 * b2
+        h33 += f3 * b1
+        h34 += f3 * b2
+        h44 += f4 * b2
+        s11 += ft * q[o, 3]
+        s12 += ft * q[o, 4]
+        s22 += ft * q[o, 5]
+        s33 += ft * q[c, 3]
+        s34 += ft * q[c, 4]
+        s44 += ft * q[c, 5]
+    g = at + GRADIENT
+    buf[g] = g0
+    buf[g + 1] = w * g1
+    buf[g + 2] = w * g2
+    buf[g + 3] = v * g3
+    buf[g + 4] = v * g4
+    h = at + _HESSIAN
+    buf[h] = -h00
+    buf[h + 8] = g1 - w * h01
+    buf[h + 16] = g2 - w * h02
+    buf[h + 24] = -g3 - v * h03
+    buf[h + 32] = -g4 - v * h04
+    buf[h + 9] = w * (s11 - w * h11)
+    buf[h + 17] = w * (s12 - w * h12)
+    buf[h + 25] = -w * v * h13
+    buf[h + 33] = -w * v * h14
+    buf[h + 18] = w * (s22 - w * h22)
+    buf[h + 26] = -w * v * h23
+    buf[h + 34] = -w * v * h24
+    buf[h + 27] = v * (s33 - v * h33)
+    buf[h + 35] = v * (s34 - v * h34)
+    buf[h + 36] = v * (s44 - v * h44)
+    return total
+
+
+@kernel
+def weights_of(buf, at, size, out):
+    """Stick-breaking: v (size - 1,) at buf[at:] -> weights at buf[out:]."""
+    rest = 1.0
+    for c in range(size - 1):
+        buf[out + c] = rest * buf[at + c]
+        rest *= 1.0 - buf[at + c]
+    buf[out + size - 1] = rest
+
+
+@kernel
+def _objective_three(buf, at, f, q):
+    """`_objective_two` for K = 3: w = v_1, (1 - v_1) v_2, (1 - v_1)(1 - v_2)."""
+    g = at + GRADIENT
+    h = at + _HESSIAN
+    u = _SCRATCH
+    w = _SCRATCH + 8
+    weights_of(buf, at, 3, w)
+    v1 = buf[at]
+    v2 = buf[at + 1]
+    for a in range(8):
+        buf[g + a] = 0.0
+        for b in range(a + 1):
+            buf[h + 8 * a + b] = 0.0
+    total = 0.0
+    block = f.size
+    for i in range(f.size):
+        o1 = i
+        o2 = o1 + block
+        o3 = o2 + block
+        p = buf[w] * q[o1, 0] + buf[w + 1] * q[o2, 0] + buf[w + 2] * q[o3, 0]
+        if not p > 0.0:
+            return -np.inf
+        fi = f[i]
+        total += fi * np.log(p)
+        t = 1.0 / p
+        # the scores of this cell: dp / p
+        buf[u] = (q[o1, 0] - v2 * q[o2, 0] - (1.0 - v2) * q[o3, 0]) * t
+        buf[u + 1] = (1.0 - v1) * (q[o2, 0] - q[o3, 0]) * t
+        for c in range(3):
+            o = o1 + c * block
+            buf[u + 2 + 2 * c] = buf[w + c] * q[o, 1] * t
+            buf[u + 3 + 2 * c] = buf[w + c] * q[o, 2] * t
+        for a in range(8):
+            fu = fi * buf[u + a]
+            buf[g + a] += fu
+            for b in range(a + 1):
+                buf[h + 8 * a + b] -= fu * buf[u + b]
+        ft = fi * t
+        buf[h + 8] += ft * (q[o3, 0] - q[o2, 0])
+        for c in range(3):
+            o = o1 + c * block
+            m = h + 8 * (2 + 2 * c)
+            # dw_c / dv_1 and dw_c / dv_2
+            first = 1.0
+            second = 0.0
+            if c == 1:
+                first = -v2
+                second = 1.0 - v1
+            elif c == 2:
+                first = v2 - 1.0
+                second = v1 - 1.0
+            buf[m] += ft * first * q[o, 1]
+            buf[m + 1] += ft * second * q[o, 1]
+            buf[m + 8] += ft * first * q[o, 2]
+            buf[m + 9] += ft * second * q[o, 2]
+            m += 2 + 2 * c
+            buf[m] += ft * buf[w + c] * q[o, 3]
+            buf[m + 8] += ft * buf[w + c] * q[o, 4]
+            buf[m + 9] += ft * buf[w + c] * q[o, 5]
+    return total
+
+
+@kernel
+def objective(buf, at, size, k, n, f, lead, top, pre, q):
+    """Log-likelihood (-inf where p = 0) at the point in block ``at`` with gradient and Hessian."""
+    for c in range(size):
+        m = at + size - 1 + 2 * c
+        component_table(buf[m], buf[m + 1], k, n, lead, top, pre, q, c * k.size)
+    if size == 2:
+        return _objective_two(buf, at, f, q)
+    return _objective_three(buf, at, f, q)
+
+
+@kernel
+def _free_variables(buf, at, size, free):
+    """Indices of the variables that may move; returns how many."""
+    head = size - 1
+    g = at + GRADIENT
+    count = 0
+    rest = 1.0
+    for c in range(head):
+        v = buf[at + c]
+        # behind a stick of length 0 nothing is left to break
+        stuck = (v <= 0.0 and buf[g + c] <= 0.0) or (v >= 1.0 and buf[g + c] >= 0.0)
+        if rest > 0.0 and not stuck:
+            free[count] = c
+            count += 1
+        rest *= 1.0 - v
+    rest = 1.0
+    for c in range(size):
+        weight = rest
+        if c < head:
+            weight = rest * buf[at + c]
+            rest *= 1.0 - buf[at + c]
+        if weight > 0.0:
+            for a in range(head + 2 * c, head + 2 * c + 2):
+                v = buf[at + a]
+                stuck = (v <= 0.0 and buf[g + a] <= 0.0) or (v >= 1.0 and buf[g + a] >= 0.0)
+                if not stuck:
+                    free[count] = a
+                    count += 1
+    return count
+
+
+@kernel
+def _damped_step(buf, at, free, count, damping):
+    """Solve (-H + damping diag|H|) step = g on the free variables; False when not positive.
+
+    LDL' without square roots: row a of the factor and the reciprocal pivots lie in _FACTOR, the
+    solution in _STEP.
+    """
+    g = at + GRADIENT
+    h = at + _HESSIAN
+    for a in range(count):
+        row = _FACTOR + 8 * a
+        i = free[a]
+        for b in range(a):
+            value = -buf[h + 8 * i + free[b]]
+            other = _FACTOR + 8 * b
+            for c in range(b):
+                value -= buf[row + c] * buf[other + c]
+            buf[row + b] = value  # L[a, b] D[b]
+        value = -buf[h + 8 * i + i]
+        value += damping * abs(value) + 1e-300
+        rhs = buf[g + i]
+        for b in range(a):
+            scaled = buf[row + b] * buf[_FACTOR + 9 * b]
+            value -= scaled * buf[row + b]
+            buf[row + b] = scaled
+            rhs -= scaled * buf[_STEP + b]
+        if not value > 0.0:
+            return False
+        buf[row + a] = 1.0 / value
+        buf[_STEP + a] = rhs
+    for a in range(count - 1, -1, -1):
+        value = buf[_STEP + a] * buf[_FACTOR + 9 * a]
+        for c in range(a + 1, count):
+            value -= buf[_FACTOR + 8 * c + a] * buf[_STEP + c]
+        buf[_STEP + a] = value
+    return True
+
+
+@kernel
+def projected_gradient(buf, at, size, f, free):
+    """Largest component of the projected gradient, per item."""
+    count = _free_variables(buf, at, size, free)
+    worst = 0.0
+    for a in range(count):
+        worst = max(worst, abs(buf[at + GRADIENT + free[a]]))
+    items = 0.0
+    for i in range(f.size):
+        items += f[i]
+    return worst / items
+
+
+@kernel
+def newton(buf, size, k, n, f, lead, top, pre, q, free, rival):
+    """Maximise from the point in block 0. Returns (block, log-likelihood, iterations, code).
+
+    ``rival`` is the best log-likelihood of other starts: a run whose remaining gain cannot reach
+    beyond it by more than 1e-9 is abandoned (code ABANDONED).
+    """
+    at = np.int64(0)
+    other = np.int64(_BLOCK)
+    level = objective(buf, at, size, k, n, f, lead, top, pre, q)
+    if level == -np.inf:
+        return at, level, 0, ITERATION_CAP
+    d = 3 * size - 1
+    damping = 1e-2
+    growth = 2.0
+    polished = 0
+    for iteration in range(_MAX_ITER):
+        count = _free_variables(buf, at, size, free)
+        if count == 0:
+            return at, level, iteration, CONVERGED
+        while not _damped_step(buf, at, free, count, damping):
+            damping = max(10.0 * damping, 1e-3)
+        decrement = 0.0
+        for a in range(count):
+            decrement += buf[at + GRADIENT + free[a]] * buf[_STEP + a]
+        # below the rounding of the log-likelihood itself steps cannot be compared any more
+        noise = max(_DECREMENT, 2e-15 * abs(level))
+        done = decrement < noise and damping <= 1.0
+        if done and (decrement < 1e-26 or polished == 3):
+            return at, level, iteration, CONVERGED
+        if damping <= 1e-2 and level + 10.0 * decrement < rival + 1e-9:
+            return at, level, iteration, ABANDONED
+        for a in range(d):
+            buf[other + a] = buf[at + a]
+        for a in range(count):
+            i = free[a]
+            buf[other + i] = min(1.0, max(0.0, buf[at + i] + buf[_STEP + a]))
+        value = objective(buf, other, size, k, n, f, lead, top, pre, q)
+        if done:
+            polished += 1
+            if not value > level - 4.0 * noise:
+                return at, level, iteration, CONVERGED
+        if done or value > level:
+            # Nielsen's update: by how well the quadratic model foretold the gain
+            ratio = 2.0 * (value - level) / decrement
+            level = value
+            at, other = other, at
+            damping *= max(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3)
+            growth = 2.0
+            if damping < 1e-6:
+                damping = 0.0
+        else:
+            damping = max(growth * damping, 1e-3)
+            growth *= 2.0
+            if damping > 1e18:
+                # no representable step grows the log-likelihood: a maximum to rounding
+                return at, level, iteration, CONVERGED
+    return at, level, _MAX_ITER, ITERATION_CAP
+
+
+@kernel
+def tail_counts(k, n, f, tails):
+    """Fill tails (3, top): A_j = #{k > j}, B_j = #{n - k > j}, C_j = #{n > j}."""
+    top = tails.shape[1]
+    for j in range(top):
+        tails[0, j] = 0.0
+        tails[1, j] = 0.0
+        tails[2, j] = 0.0
+    # first the items whose last index is j, then cumulate from the top
+    for i in range(k.size):
+        if k[i] > 0:
+            tails[0, k[i] - 1] += f[i]
+        if n[i] - k[i] > 0:
+            tails[1, n[i] - k[i] - 1] += f[i]
+        if n[i] > 0:
+            tails[2, n[i] - 1] += f[i]
+    for j in range(top - 2, -1, -1):
+        tails[0, j] += tails[0, j + 1]
+        tails[1, j] += tails[1, j + 1]
+        tails[2, j] += tails[2, j + 1]
+
+
+@kernel
+def _single_loglik(mu, rho, tails):
+    """Sum over j of A_j log(mu s + j rho) + B_j log((1-mu) s + j rho) - C_j log(s + j rho)."""
+    s = 1.0 - rho
+    nu = 1.0 - mu
+    a = tails[0, 0]
+    b = tails[1, 0]
+    total = 0.0
+    inner = a + b - tails[2, 0]
+    if a > 0.0:
+        total += a * np.log(mu)
+    if b > 0.0:
+        total += b * np.log(nu)
+    if inner > 0.0:
+        total += inner * np.log(s)
+    for j in range(1, tails.shape[1]):
+        if tails[0, j] > 0.0:
+            total += tails[0, j] * np.log(mu * s + j * rho)
+        if tails[1, j] > 0.0:
+            total += tails[1, j] * np.log(nu * s + j * rho)
+        total -= tails[2, j] * np.log(1.0 + (j - 1) * rho)
+    return total
+
+
+@kernel
+def fit_single(k, n, f, tails, out):
+    """One component from its tail counts: out = (mu, rho, iterations, code, p, r, level, slope).
+
+    p and r are the moment estimates, from which starts are made; level is the log-likelihood
+    without the binomial coefficients, slope the projected gradient per item.
+
+    Newton in (mu, rho) with a line search while far away; the last steps are taken without
+    comparing log-likelihoods, since they are smaller than their rounding. Degenerate data have
+    closed forms: no success, no failure, or nothing inside {1..n-1}.
+    """
+    tail_counts(k, n, f, tails)
+    a0 = tails[0, 0]
+    b0 = tails[1, 0]
+    trials = 0.0
+    hits = 0.0
+    pairs = 0.0
+    for j in range(tails.shape[1]):
+        trials += tails[2, j]
+        hits += tails[0, j]
+        pairs += 2.0 * j * tails[2, j]
+    out[1] = 0.0
+    out[2] = 0.0
+    out[3] = 0.0
+    out[4] = 0.5
+    out[5] = 0.0
+    out[6] = 0.0
+    out[7] = 0.0
+    if trials == 0.0:
+        out[0] = 0.5
+        return
+    mu = hits / trials
+    out[0] = mu
+    out[4] = mu
+    if a0 == 0.0 or b0 == 0.0 or pairs == 0.0:
+        if a0 > 0.0 and b0 > 0.0:
+            out[6] = _single_loglik(mu, 0.0, tails)
+        return
+    inner = a0 + b0 - tails[2, 0]
+    if inner == 0.0:
+        # items of size 1 are always at an end: their mean counts like all others
+        out[0] = a0 / (a0 + b0)
+        out[1] = 1.0
+        out[5] = 1.0
+        out[6] = _single_loglik(out[0], 1.0, tails)
+        return
+    square = 0.0
+    for i in range(k.size):
+        e = k[i] - n[i] * mu
+        square += f[i] * e * e
+    rho = (square / (mu * (1.0 - mu)) - trials) / pairs
+    out[5] = min(1.0, max(0.0, rho))
+    rho = min(0.95, max(1e-3, rho))
+    level = _single_loglik(mu, rho, tails)
+    polished = 0
+    for iteration in range(_MAX_ITER):
+        s = 1.0 - rho
+        nu = 1.0 - mu
+        gm = a0 / mu - b0 / nu
+        gr = -inner / s
+        hmm = -a0 / (mu * mu) - b0 / (nu * nu)
+        hmr = 0.0
+        hrr = -inner / (s * s)
+        for j in range(1, tails.shape[1]):
+            ca = tails[0, j]
+            cb = tails[1, j]
+            x = 1.0 / max(mu * s + j * rho, _FLOOR)
+            y = 1.0 / max(nu * s + j * rho, _FLOOR)
+            z = (j - 1) / (1.0 + (j - 1) * rho)
+            ex = (j - mu) * x
+            ey = (j - nu) * y
+            gm += s * (ca * x - cb * y)
+            gr += ca * ex + cb * ey - tails[2, j] * z
+            hmm -= s * s * (ca * x * x + cb * y * y)
+            hmr += cb * y - ca * x + s * (cb * ey * y - ca * ex * x)
+            hrr += tails[2, j] * z * z - ca * ex * ex - cb * ey * ey
+        out[2] = iteration + 1
+        if rho <= 0.0 and gr <= 0.0:
+            # the binomial: its mean is the share of successes, exactly
+            if mu == hits / trials:
+                break
+            mu = hits / trials
+            level = _single_loglik(mu, rho, tails)
+            continue
+        det = hmm * hrr - hmr * hmr
+        if hrr < 0.0 and det > 0.0:
+            dm = -(hrr * gm - hmr * gr) / det
+            dr = -(hmm * gr - hmr * gm) / det
+            newton_like = True
+        else:
+            dm = gm / -hmm
+            dr = gr / (abs(hrr) + 1e-300)
+            newton_like = False
+        decrement = gm * dm + gr * dr
+        noise = max(_DECREMENT, 2e-15 * abs(level))
+        done = newton_like and decrement < noise
+        if done and (decrement < 1e-26 or polished == 3):
+            break
+        length = 1.0
+        # stay inside 0 < mu < 1 and rho < 1: there the log-likelihood is -inf
+        if mu + dm <= 0.0:
+            length = min(length, 0.9 * mu / -dm)
+        if mu + dm >= 1.0:
+            length = min(length, 0.9 * nu / dm)
+        if rho + dr >= 1.0:
+            length = min(length, 0.9 * s / dr)
+        moved = False
+        while length > 1e-18:
+            mu2 = mu + length * dm
+            rho2 = max(0.0, rho + length * dr)
+            value = _single_loglik(mu2, rho2, tails)
+            if done or value > level:
+                mu = mu2
+                rho = rho2
+                level = value
+                moved = True
+                break
+            length *= 0.5
+        if done:
+            polished += 1
+        if not moved:
+            break
+        if iteration == _MAX_ITER - 1:
+            out[3] = ITERATION_CAP
+    out[0] = mu
+    out[1] = rho
+    out[6] = level
+    out[7] = max(abs(gm), 0.0 if rho <= 0.0 and gr <= 0.0 else abs(gr)) / tails[2, 0]
+
+
+@kernel
+def probabilities(x, size, k, n, lead, top, buf, pre, q, p):
+    """Cell probabilities p (R,) of the mixture at x."""
+    for a in range(3 * size - 1):
+        buf[a] = x[a]
+    weights_of(buf, 0, size, _SCRATCH)
+    for i in range(p.size):
+        p[i] = 0.0
+    for c in range(size):
+        m = size - 1 + 2 * c
+        component_table(x[m], x[m + 1], k, n, lead, top, pre, q, 0)
+        for i in range(p.size):
+            p[i] += buf[_SCRATCH + c] * q[i, 0]
+
+
+@kernel
+def _split_start(k, n, f, low, x):
+    """Two components at the means of the cells up to and above a threshold."""
+    x[0] = 0.0
+    items = 0.0
+    for side in range(2):
+        hits = 0.0
+        trials = 0.0
+        for i in range(k.size):
+            if low[i] == (side == 0):
+                hits += f[i] * k[i]
+                trials += f[i] * n[i]
+                items += f[i]
+                if side == 0:
+                    x[0] += f[i]
+        mean = hits / trials if trials > 0.0 else 0.5
+        x[1 + 2 * side] = min(0.995, max(0.005, mean))
+        x[2 + 2 * side] = 0.02
+    x[0] = min(0.95, max(0.05, x[0] / items))
+
+
+@kernel
+def starts_of_two(top):
+    """How many starts of two components are used when the largest n is ``top``."""
+    return 7 if top < 12 else 15
+
+
+@kernel
+def fill_start_two(index, p, r, top, k, n, f, low, x):
+    """Start ``index`` of the deterministic list; the first seven serve every n, all need n >= 12.
+
+    (w; mu1, rho1; mu2, rho2) with p, r the moment estimates of mean and correlation and
+    sd = sqrt(p (1-p) r): the spread of the item means. The list was chosen by the share of
+    random histograms whose best of 100 random starts it reaches.
+    """
+    sd = np.sqrt(p * (1.0 - p) * r)
+    lo = max(1e-3, p - sd)
+    hi = min(1.0 - 1e-3, p + sd)
+    x[0] = 0.1
+    x[1] = p
+    x[3] = p
+    x[4] = 0.1
+    if index == 0:
+        x[0] = 0.5
+        x[1] = lo
+        x[2] = 0.1
+        x[3] = hi
+    elif index == 1:
+        x[2] = 0.7
+    elif index == 2:
+        x[1] = 0.5
+        x[2] = 0.01
+        x[4] = min(0.95, r + 0.05)
+    elif index == 3:
+        for i in range(k.size):
+            low[i] = k[i] <= n[i] - 2
+        _split_start(k, n, f, low, x)
+    elif index == 4:
+        for i in range(k.size):
+            low[i] = k[i] == 0
+        _split_start(k, n, f, low, x)
+    elif index == 5:
+        for i in range(k.size):
+            low[i] = k[i] < n[i]
+        _split_start(k, n, f, low, x)
+    elif index == 6:
+        x[2] = 0.95
+        x[4] = 0.01
+    elif index == 7:
+        x[0] = 0.5
+        x[1] = lo
+        x[2] = 0.01
+        x[3] = hi
+        x[4] = 0.01
+    elif index <= 11:
+        x[1] = 0.125 + 0.25 * (index - 8)
+        x[2] = 0.003
+        x[4] = min(0.95, r + 0.05)
+    else:
+        # splits at quantiles of k/n: 10 %, 75 % of the items, and one below the top
+        items = 0.0
+        for i in range(f.size):
+            items += f[i]
+        goal = 0.1 if index == 12 else 0.75
+        if index == 14:
+            for i in range(k.size):
+                low[i] = k[i] <= n[i] - 3
+        else:
+            cut = 0.0
+            found = False
+            for step in range(top + 1):
+                level = step / top
+                below = 0.0
+                for i in range(k.size):
+                    if k[i] <= level * n[i]:
+                        below += f[i]
+                if not found and below >= goal * items:
+                    cut = level
+                    found = True
+            for i in range(k.size):
+                low[i] = k[i] <= cut * n[i]
+        _split_start(k, n, f, low, x)
+
+
+@kernel
+def best_atoms(p, k, n, f, lead, top, pre, q, grid_mu, grid_rho, atoms):
+    """The grid points (mu, rho) of largest directional derivative sum f q / p - M, best first.
+
+    A mixture is a maximum over all mixing laws only if no atom has a positive one (Lindsay 1983).
+    Returns how many of the rows of atoms (A, 3) = (gain, mu, rho) are filled; one row a mean.
+    """
+    items = 0.0
+    for i in range(f.size):
+        items += f[i]
+    for a in range(atoms.shape[0]):
+        atoms[a, 0] = 0.0
+    for u in range(grid_mu.size):
+        gain = 0.0
+        where = 0
+        for v in range(grid_rho.size):
+            component_table(grid_mu[u], grid_rho[v], k, n, lead, top, pre, q, 0)
+            value = -items
+            for i in range(p.size):
+                value += f[i] * q[i, 0] / p[i]
+            if value > gain:
+                gain = value
+                where = v
+        slot = atoms.shape[0]
+        while slot > 0 and gain > atoms[slot - 1, 0]:
+            slot -= 1
+        if gain > 0.0 and slot < atoms.shape[0]:
+            for a in range(atoms.shape[0] - 1, slot, -1):
+                for e in range(3):
+                    atoms[a, e] = atoms[a - 1, e]
+            atoms[slot, 0] = gain
+            atoms[slot, 1] = grid_mu[u]
+            atoms[slot, 2] = grid_rho[where]
+    count = 0
+    for a in range(atoms.shape[0]):
+        if atoms[a, 0] > 0.0:
+            count += 1
+    return count
+
+
+@kernel
+def _weights_to_sticks(w, size, x):
+    """Inverse of `weights_of`."""
+    rest = 1.0
+    for c in range(size - 1):
+        x[c] = min(1.0, w[c] / rest) if rest > 0.0 else 0.0
+        rest *= 1.0 - x[c]
+
+
+@kernel
+def _note_mode(p, modes, found):
+    """Add the cell probabilities p to the list of distinct modes; returns the new number."""
+    for m in range(found):
+        worst = 0.0
+        for i in range(p.size):
+            worst = max(worst, abs(modes[m, i] - p[i]))
+        if worst < 1e-5:
+            return found
+    if found < modes.shape[0]:
+        for i in range(p.size):
+            modes[found, i] = p[i]
+        return found + 1
+    return found
+
+
+@kernel
+def mirror_cells(k, n, f, k2, n2, f2):
+    """Copy the cells (sorted by n, k) so that the mean is at most one half; True if mirrored.
+
+    A tie is broken by the first difference between the table and its mirror, so that a table and
+    its mirror image always lead to the same copy, and hence to bit-identical optimisation.
+    """
+    balance = 0.0
+    for i in range(k.size):
+        balance += f[i] * (2.0 * k[i] - n[i])
+    start = 0
+    while start < k.size:
+        stop = start
+        while stop < k.size and n[stop] == n[start]:
+            stop += 1
+        for i in range(start, stop):
+            j = start + stop - 1 - i
+            k2[i] = n[j] - k[j]
+            n2[i] = n[j]
+            f2[i] = f[j]
+        start = stop
+    flip = balance > 0.0
+    if balance == 0.0:
+        for i in range(k.size):
+            if k2[i] != k[i]:
+                flip = k2[i] < k[i]
+                break
+            if f2[i] != f[i]:
+                flip = f2[i] > f[i]
+                break
+    if not flip:
+        for i in range(k.size):
+            k2[i] = k[i]
+            f2[i] = f[i]
+            n2[i] = n[i]
+    return flip
+
+
+@kernel
+def _climb(
+    starts, many, size, k, n, f, lead, top, buf, pre, q, free, p, modes, found, base, x, best
+):
+    """Newton from the first ``many`` rows of starts; keep the best in x.
+
+    best = (log-likelihood, iterations, code, projected gradient) is updated. Distinct interior
+    maxima above ``base`` (the log-likelihood with one component fewer) are collected in the rows
+    of modes; returns their number, counting ``found`` from before. While modes are collected no
+    run is abandoned.
+    """
+    d = 3 * size - 1
+    for row in range(many):
+        for a in range(d):
+            buf[a] = starts[row, a]
+        rival = -np.inf if modes.shape[0] > 0 else best[0]
+        at, value, used, outcome = newton(buf, size, k, n, f, lead, top, pre, q, free, rival)
+        best[1] += used
+        if value > best[0]:
+            best[0] = value
+            best[2] = outcome
+            best[3] = projected_gradient(buf, at, size, f, free)
+            for a in range(d):
+                x[a] = buf[at + a]
+        if modes.shape[0] > 0 and outcome == CONVERGED and value > base:
+            inner = True
+            for c in range(size - 1):
+                inner = inner and buf[at + c] > 0.0 and buf[at + c] < 1.0
+            if inner:
+                for a in range(d):
+                    starts[row, a] = buf[at + a]
+                probabilities(starts[row], size, k, n, lead, top, buf, pre, q, p)
+                found = _note_mode(p, modes, found)
+    return found
+
+
+@kernel
+def fill_starts_three(two, p_mean, r, many, atoms, w, starts):
+    """Starts of K = 3: the best K = 2 with each atom added, then nine spreads about the mean."""
+    row = 0
+    for a in range(many):
+        w[0] = 0.85 * two[0]
+        w[1] = 0.85 * (1.0 - two[0])
+        w[2] = 0.15
+        for e in range(4):
+            starts[row, 2 + e] = two[1 + e]
+        starts[row, 6] = atoms[a, 1]
+        starts[row, 7] = atoms[a, 2]
+        _weights_to_sticks(w, 3, starts[row])
+        row += 1
+    sd = np.sqrt(p_mean * (1.0 - p_mean) * r)
+    w[0] = 1.0 / 3.0
+    w[1] = w[0]
+    w[2] = w[0]
+    for shape in range(3):
+        # sharp, broad, and sharp on a broad background
+        outer = 0.15 if shape == 1 else 0.01
+        middle = 0.5 if shape == 2 else outer
+        for reach in range(1, 4):
+            starts[row, 2] = max(2e-3, p_mean - reach * sd)
+            starts[row, 3] = outer
+            starts[row, 4] = p_mean
+            starts[row, 5] = middle
+            starts[row, 6] = min(1.0 - 2e-3, p_mean + reach * sd)
+            starts[row, 7] = outer
+            _weights_to_sticks(w, 3, starts[row])
+            row += 1
+    return row
+
+
+@kernel
+def fit_tables(k, n, freq, size, mode_rows, grid_mu, grid_rho, xs, infos):
+    """Fit every row of freq (B, R): the frequencies of the cells (k, n), sorted by n then k.
+
+    One table is a batch of one row; a batch of histograms has the cells k = 0..n of one n. Rows
+    must not be negative; a row of zeros is left as it is. Fills xs (B, 3 size - 1) and
+    infos (B, 5) = (log-likelihood, iterations, code, modes, projected gradient per item).
+
+    Each table is mirrored so that its mean is at most one half, fitted with one component, then
+    two from the deterministic starts (with a restart from the best atoms when only one component
+    is left), then three from the best two and its best atoms, and mirrored back. The fit with one
+    component fewer is always a candidate, so the log-likelihood never falls with K.
+    """
+    cells = k.size
+    top = np.int64(0)
+    for i in range(cells):
+        top = max(top, n[i])
+    k1 = np.empty(cells, np.int64)
+    n1 = np.empty(cells, np.int64)
+    f1 = np.empty(cells)
+    k2 = np.empty(cells, np.int64)
+    n2 = np.empty(cells, np.int64)
+    f2 = np.empty(cells)
+    lead = np.empty(cells)
+    tails = np.empty((3, max(top, 1)))
+    p = np.empty(cells)
+    low = np.empty(cells, np.bool_)
+    modes = np.empty((mode_rows, cells))
+    single = np.empty(8)
+    best = np.empty(4)
+    atoms = np.empty((6, 3))
+    two = np.empty(5)
+    w = np.empty(3)
+    count_two = starts_of_two(top)
+    starts_two = np.empty((count_two + 2, 5))
+    starts_three = np.empty((15, 8))
+    buf = np.empty(BUFFER)
+    pre = np.empty((top + 1, 16))
+    q = np.empty((size * cells, 6))
+    free = np.empty(8, np.int64)
+    for row in range(freq.shape[0]):
+        used = 0
+        for i in range(cells):
+            if freq[row, i] > 0.0:
+                k1[used] = k[i]
+                n1[used] = n[i]
+                f1[used] = freq[row, i]
+                used += 1
+        if used == 0:
+            continue
+        kk = k2[:used]
+        nn = n2[:used]
+        ff = f2[:used]
+        ll = lead[:used]
+        pp = p[:used]
+        x = xs[row]
+        flip = mirror_cells(k1[:used], n1[:used], f1[:used], kk, nn, ff)
+        lead_factors(kk, nn, ll)
+        fit_single(kk, nn, ff, tails, single)
+        if size == 1:
+            x[0] = single[0]
+            x[1] = single[1]
+        best[0] = single[6]
+        for i in range(used):
+            best[0] += ff[i] * (ll[i] if top >= LOG_FROM else np.log(ll[i]))
+        best[1] = single[2]
+        best[2] = single[3]
+        best[3] = single[7]
+        found = np.int64(0)
+        mean = min(0.999, max(0.001, single[4]))
+        spread = min(0.98, max(1e-3, single[5]))
+        stage = np.int64(2)
+        while stage <= size:
+            # the candidate with one component fewer
+            if stage == 2:
+                y = two
+                y[0] = 1.0
+                for c in range(2):
+                    y[1 + 2 * c] = single[0]
+                    y[2 + 2 * c] = single[1]
+            else:
+                y = x
+                w[0] = two[0]
+                w[1] = 1.0 - two[0]
+                w[2] = 0.0
+                _weights_to_sticks(w, 3, y)
+                for a in range(4):
+                    y[2 + a] = two[1 + a]
+                y[6] = two[3]
+                y[7] = two[4]
+            base = best[0]
+            found = np.int64(0)
+            counted = modes if stage == size else modes[:0]
+            attempt = 0
+            while used > 1 and attempt < 2:
+                if stage == 2 and attempt == 0:
+                    starts = starts_two
+                    many = count_two
+                    for index in range(many):
+                        fill_start_two(
+                            index, mean, spread, top, kk, nn, ff, low[:used], starts_two[index]
+                        )
+                else:
+                    if stage == 2 and y[0] > 0.0 and y[0] < 1.0:
+                        break
+                    probabilities(y, stage, kk, nn, ll, top, buf, pre, q, pp)
+                    many = best_atoms(pp, kk, nn, ff, ll, top, pre, q, grid_mu, grid_rho, atoms)
+                    if stage == 2:
+                        # one component is left: does any direction into the mixtures climb?
+                        starts = starts_two
+                        many = min(many, 2)
+                        keep = 1 if y[0] >= 1.0 else 3
+                        for a in range(many):
+                            starts[a, 0] = 0.1
+                            starts[a, 1] = atoms[a, 1]
+                            starts[a, 2] = atoms[a, 2]
+                            starts[a, 3] = y[keep]
+                            starts[a, 4] = y[keep + 1]
+                    else:
+                        starts = starts_three
+                        many = fill_starts_three(two, mean, spread, many, atoms, w, starts_three)
+                        attempt = 1
+                found = _climb(
+                    starts,
+                    many,
+                    stage,
+                    kk,
+                    nn,
+                    ff,
+                    ll,
+                    top,
+                    buf,
+                    pre,
+                    q,
+                    free,
+                    pp,
+                    counted,
+                    found,
+                    base,
+                    y,
+                    best,
+                )
+                attempt += 1
+            if stage == size == 2:
+                for a in range(5):
+                    x[a] = two[a]
+            stage += 1
+        infos[row, 0] = best[0]
+        infos[row, 1] = best[1]
+        infos[row, 2] = best[2]
+        infos[row, 3] = max(found, 1)
+        infos[row, 4] = best[3]
+        if flip:
+            for c in range(size):
+                m = size - 1 + 2 * c
+                x[m] = 1.0 - x[m]
+
+
+@kernel
+def e_step(weights, q, f, resp):
+    """Responsibilities resp (K, R) from the tables q (K R, 6); returns the log-likelihood."""
+    cells = f.size
+    total = 0.0
+    for i in range(cells):
+        p = 0.0
+        for c in range(weights.size):
+            resp[c, i] = weights[c] * q[c * cells + i, 0]
+            p += resp[c, i]
+        for c in range(weights.size):
+            resp[c, i] /= p
+        total += f[i] * np.log(p)
+    return total
+
+
+@kernel
+def mixture_law(weights, mean, rho, n, law):
+    """Probabilities law (n + 1,) of the counts 0..n under a mixture, normalised to sum to 1."""
+    k = np.arange(n + 1)
+    m = np.full(n + 1, n)
+    lead = np.empty(n + 1)
+    lead_factors(k, m, lead)
+    pre = np.empty((n + 1, 16))
+    q = np.empty((n + 1, 6))
+    total = 0.0
+    for i in range(n + 1):
+        law[i] = 0.0
+    for c in range(weights.size):
+        component_table(mean[c], rho[c], k, m, lead, n, pre, q, 0)
+        for i in range(n + 1):
+            law[i] += weights[c] * q[i, 0]
+    for i in range(n + 1):
+        total += law[i]
+    for i in range(n + 1):
+        law[i] /= total

@@ -1,0 +1,399 @@
+"""The result of a mixture fit: frozen, with read-only arrays and a status in words.
+
+``mean`` and ``rho`` are primary; ``alpha = mean (1 - rho) / rho`` and ``beta`` are derived and may
+be inf (rho = 0) or 0 (rho = 1 or a point mass), never NaN. Components stand in the order of their
+means, ties by rho. A component without weight repeats the heaviest one, and a point mass has
+rho = 0: their parameters are arbitrary, and this makes equal fits equal.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self, TypeVar, final
+
+import numpy as np
+import numpy.typing as npt
+
+from stability._kernels import mixture as kernels
+from stability.fit.betabinom import BetaBinomial
+from stability.fit.status import FitStatus
+from stability.fit.table import CountTable
+
+Float = npt.NDArray[np.float64]
+A = TypeVar("A", bound=npt.NDArray[Any])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MixtureFit:
+    """A fitted mixture of K Beta-Binomials.
+
+    Attributes
+    ----------
+    weights, mean, rho : ndarray, shape (K,)
+        Weights (sum 1), means and correlations, in the order of the means.
+    loglik : float
+        Maximised log-likelihood, binomial coefficients included, <= 0.
+    n_items, n_iter : int
+        Items fitted; iterations over all starts.
+    grad_norm : float
+        Largest component of the projected gradient in (w, mean, rho), per item.
+    converged : bool
+        False only with the status ``iteration cap``.
+    status : FitStatus
+        The most important thing to know; ``flags`` holds all that apply.
+    modes : int
+        Distinct local maxima with all weights inside (0, 1) that the search met, at least 1.
+    loglik_trace : ndarray, shape (I,)
+        Log-likelihood after each EM iteration of the best start; one entry for ``auto``.
+    counts : CountTable
+        The distinct (k, n, freq) of the data.
+    """
+
+    weights: Float
+    mean: Float
+    rho: Float
+    loglik: float
+    n_items: int
+    n_iter: int
+    grad_norm: float
+    converged: bool
+    status: FitStatus
+    modes: int
+    loglik_trace: Float
+    counts: CountTable
+    flags: tuple[FitStatus, ...] = field(default=())
+
+    @property
+    def n_components(self) -> int:
+        """K."""
+        return self.weights.size
+
+    @cached_property
+    def alpha(self) -> Float:
+        """Shapes of the correct side, (K,), in [0, inf]."""
+        return _frozen(shapes(self.mean, self.rho)[0])
+
+    @cached_property
+    def beta(self) -> Float:
+        """Shapes of the wrong side, (K,), in [0, inf]."""
+        return _frozen(shapes(self.mean, self.rho)[1])
+
+    @cached_property
+    def _laws(self) -> tuple[BetaBinomial, ...]:
+        pairs = zip(self.mean.tolist(), self.rho.tolist(), strict=True)
+        return tuple(BetaBinomial.from_mean(mu, rho) for mu, rho in pairs)
+
+    def _blend(self, values: list[Any]) -> Any:
+        total = sum(w * v for w, v in zip(self.weights.tolist(), values, strict=True))
+        return np.minimum(total, 1.0) if isinstance(total, np.ndarray) else min(float(total), 1.0)
+
+    def pmf(self, k: npt.ArrayLike, n: npt.ArrayLike) -> Any:
+        """Return P(k of n correct), float or array of the broadcast shape."""
+        return self._blend([law.pmf(k, n) for law in self._laws])
+
+    def cdf(self, k: npt.ArrayLike, n: npt.ArrayLike) -> Any:
+        """Return P(at most k of n correct); exactly 1 from k = n on."""
+        below = self._blend([law.cdf(k, n) for law in self._laws])
+        ended = np.asarray(k) >= np.asarray(n)
+        return np.where(ended, 1.0, below) if np.ndim(below) else (1.0 if ended else below)
+
+    def law(self, n: int) -> Float:
+        """Return the probabilities of 0..n correct agents, (n + 1,), summing to 1."""
+        out = np.empty(n + 1)
+        kernels.mixture_law(self.weights, self.mean, self.rho, n, out)
+        return out
+
+    def latent_cdf(self, x: npt.ArrayLike) -> Any:
+        """Return P(an item's probability of a right answer <= x), x in [0, 1]."""
+        from stability.fit.distance import latent_below
+
+        points = np.asarray(x, dtype=np.float64)
+        if not ((points >= 0.0) & (points <= 1.0)).all():
+            raise ValueError(f"`x` must lie in [0, 1], got {x!r}")
+        value = latent_below(self, points.ravel()).reshape(points.shape)
+        return value if points.ndim else float(value)
+
+    def responsibilities(self, k: npt.ArrayLike, n: npt.ArrayLike) -> Float:
+        """Return P(component | k, n), shape (..., K); the weights where k is impossible."""
+        parts = [np.asarray(law.pmf(k, n)) for law in self._laws]
+        joint = np.stack(parts, axis=-1) * self.weights
+        total = joint.sum(axis=-1, keepdims=True)
+        return np.where(total > 0.0, joint / np.where(total > 0.0, total, 1.0), self.weights)
+
+    @property
+    def n_parameters(self) -> int:
+        """3K - 1."""
+        return 3 * self.n_components - 1
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, 2 (3K - 1) - 2 loglik."""
+        return 2.0 * self.n_parameters - 2.0 * self.loglik
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, (3K - 1) log M - 2 loglik."""
+        return self.n_parameters * float(np.log(self.n_items)) - 2.0 * self.loglik
+
+    def summary(self) -> str:
+        """Return the fit as a readable table.
+
+        Examples
+        --------
+        >>> from stability import fit_mixture
+        >>> print(fit_mixture([3, 4], 7, freq=[10, 10], n_components=1).summary())
+        Beta-Binomial mixture, K = 1, 20 items, log-likelihood -25.9336
+          weight    mean     rho   alpha    beta
+          1.0000  0.5000  0.0000     inf     inf
+        binomial limit: A component shows no more variation between items than a binomial: its \
+rho is 0.
+        """
+        head = (
+            f"Beta-Binomial mixture, K = {self.n_components}, {self.n_items} items, "
+            f"log-likelihood {self.loglik:.4f}"
+        )
+        lines = [head, "  weight    mean     rho   alpha    beta"]
+        rows = zip(self.weights, self.mean, self.rho, self.alpha, self.beta, strict=True)
+        for weight, mean, rho, alpha, beta in rows:
+            lines.append(f"{weight:8.4f}{mean:8.4f}{rho:8.4f} {alpha:7.4g} {beta:7.4g}")
+        lines += [f"{flag}: {flag.sentence}" for flag in self.flags]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON types; `from_dict` gives an equal fit back."""
+        return {
+            "weights": self.weights.tolist(),
+            "mean": self.mean.tolist(),
+            "rho": self.rho.tolist(),
+            "loglik": self.loglik,
+            "n_items": self.n_items,
+            "n_iter": self.n_iter,
+            "grad_norm": self.grad_norm,
+            "converged": self.converged,
+            "status": self.status.value,
+            "flags": [flag.value for flag in self.flags],
+            "modes": self.modes,
+            "loglik_trace": self.loglik_trace.tolist(),
+            "counts": [self.counts.k.tolist(), self.counts.n.tolist(), self.counts.freq.tolist()],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Rebuild a fit from `to_dict`."""
+        k, n, freq = (_frozen(np.array(column, np.int64)) for column in data["counts"])
+        return cls(
+            weights=_frozen(np.array(data["weights"], np.float64)),
+            mean=_frozen(np.array(data["mean"], np.float64)),
+            rho=_frozen(np.array(data["rho"], np.float64)),
+            loglik=float(data["loglik"]),
+            n_items=int(data["n_items"]),
+            n_iter=int(data["n_iter"]),
+            grad_norm=float(data["grad_norm"]),
+            converged=bool(data["converged"]),
+            status=FitStatus(data["status"]),
+            flags=tuple(FitStatus(flag) for flag in data["flags"]),
+            modes=int(data["modes"]),
+            loglik_trace=_frozen(np.array(data["loglik_trace"], np.float64)),
+            counts=CountTable(k, n, freq),
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MixtureFits:
+    """Fits of a batch of histograms, as arrays; ``fits[i]`` is one of them.
+
+    ``weights, mean, rho, alpha, beta`` have shape (B, K); ``loglik, n_iter, grad_norm`` (B,);
+    ``status`` is a tuple of B `FitStatus`, None for a row that could not be fitted (its numbers
+    are NaN, its ``problems`` entry says why).
+    """
+
+    n: int
+    hist: Float
+    weights: Float
+    mean: Float
+    rho: Float
+    alpha: Float
+    beta: Float
+    loglik: Float
+    n_iter: Float
+    grad_norm: Float
+    status: tuple[FitStatus | None, ...]
+    flags: tuple[tuple[FitStatus, ...], ...]
+    problems: tuple[str | None, ...]
+
+    def __len__(self) -> int:
+        return self.loglik.size
+
+    def __getitem__(self, row: int) -> MixtureFit:
+        """Return row ``row`` as a `MixtureFit`; ValueError when it could not be fitted."""
+        status = self.status[row]
+        if status is None:
+            raise ValueError(f"row {row} was not fitted: {self.problems[row]}")
+        k = np.flatnonzero(self.hist[row])
+        table = CountTable(k, np.full(k.size, self.n), self.hist[row, k].astype(np.int64))
+        return MixtureFit(
+            weights=_frozen(self.weights[row].copy()),
+            mean=_frozen(self.mean[row].copy()),
+            rho=_frozen(self.rho[row].copy()),
+            loglik=float(self.loglik[row]),
+            n_items=int(table.freq.sum()),
+            n_iter=int(self.n_iter[row]),
+            grad_norm=float(self.grad_norm[row]),
+            converged=status is not FitStatus.ITERATION_CAP,
+            status=status,
+            flags=self.flags[row],
+            modes=1,
+            loglik_trace=_frozen(self.loglik[row : row + 1].copy()),
+            counts=table,
+        )
+
+
+def shapes(mean: Float, rho: Float) -> tuple[Float, Float]:
+    """Return (alpha, beta) of means and correlations, with inf and 0 at the limits."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = np.where(rho > 0.0, (1.0 - rho) / rho, np.inf)
+        alpha = np.where(mean > 0.0, mean * total, 0.0)
+        beta = np.where(mean < 1.0, (1.0 - mean) * total, 0.0)
+    return alpha, beta
+
+
+def assemble(
+    table: CountTable,
+    size: int,
+    x: Float,
+    info: Float,
+    trace: Float | None = None,
+) -> MixtureFit:
+    """Make a result of a point x (3K - 1,) and its info (5,)."""
+    top = int(table.n.max())
+    items = int(table.freq.sum())
+    weights, mean, rho = (part[0] for part in canonical(x[None, :], size, top))
+    loglik = min(float(info[0]), saturated(table))
+    flags = _flags(weights, mean, rho, top, items, bool(info[2] == kernels.ITERATION_CAP))
+    for array in (*table, weights, mean, rho):
+        array.setflags(write=False)
+    return MixtureFit(
+        weights=weights,
+        mean=mean,
+        rho=rho,
+        loglik=loglik,
+        n_items=items,
+        n_iter=int(info[1]),
+        grad_norm=float(info[4]),
+        converged=flags[0] is not FitStatus.ITERATION_CAP,
+        status=flags[0],
+        modes=int(info[3]),
+        loglik_trace=_frozen(np.array([loglik]) if trace is None else trace),
+        counts=table,
+        flags=flags,
+    )
+
+
+def assemble_many(
+    hist: Float, n: int, size: int, x: Float, info: Float, problems: tuple[str | None, ...]
+) -> MixtureFits:
+    """Make the result of a batch; rows with a problem are NaN and have no status."""
+    weights, mean, rho = canonical(x, size, n)
+    alpha, beta = shapes(mean, rho)
+    lost = np.array([problem is not None for problem in problems], np.bool_)
+    for array in (weights, mean, rho, alpha, beta):
+        array[lost] = np.nan
+    safe = np.where(lost[:, None], 1.0, hist)
+    items = safe.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        best = np.where(safe > 0.0, safe * np.log(safe / items[:, None]), 0.0).sum(axis=1)
+    loglik = np.where(lost, np.nan, np.minimum(info[:, 0], best))
+    flags = tuple(
+        ()
+        if problem is not None
+        else _flags(w, m, r, n, int(count), bool(row[2] == kernels.ITERATION_CAP))
+        for problem, w, m, r, count, row in zip(
+            problems, weights, mean, rho, items, info, strict=True
+        )
+    )
+    return MixtureFits(
+        n=n,
+        hist=_frozen(hist),
+        weights=_frozen(weights),
+        mean=_frozen(mean),
+        rho=_frozen(rho),
+        alpha=_frozen(alpha),
+        beta=_frozen(beta),
+        loglik=_frozen(loglik),
+        n_iter=_frozen(info[:, 1].copy()),
+        grad_norm=_frozen(info[:, 4].copy()),
+        status=tuple(flag[0] if flag else None for flag in flags),
+        flags=flags,
+        problems=problems,
+    )
+
+
+def canonical(x: Float, size: int, top: int) -> tuple[Float, Float, Float]:
+    """Points (B, 3K - 1) -> weights, means, correlations (B, K), ordered and without arbitrariness.
+
+    The same fit always gets the same parameters: a component without weight repeats the heaviest
+    one; a point mass, and every component when n = 1, has rho = 0.
+    """
+    rows = x.shape[0]
+    weights = np.ones((rows, size))
+    rest = np.ones(rows)
+    for c in range(size - 1):
+        weights[:, c] = rest * x[:, c]
+        rest = rest * (1.0 - x[:, c])
+    weights[:, size - 1] = rest
+    mean = x[:, size - 1 :: 2].copy()
+    rho = x[:, size::2].copy()
+    if top <= 1:
+        rho[:] = 0.0
+    rho[(mean <= 0.0) | (mean >= 1.0)] = 0.0
+    heaviest = np.argmax(weights, axis=1)
+    dead = weights <= 0.0
+    each = np.arange(rows)
+    mean = np.where(dead, mean[each, heaviest][:, None], mean)
+    rho = np.where(dead, rho[each, heaviest][:, None], rho)
+    order = np.lexsort((rho, mean), axis=1)
+    column = each[:, None]
+    return weights[column, order], mean[column, order], rho[column, order]
+
+
+def saturated(table: CountTable) -> float:
+    """Log-likelihood of the saturated multinomial: the bound of every fit."""
+    freq = table.freq.astype(np.float64)
+    starts = np.flatnonzero(np.diff(table.n, prepend=-1))
+    totals = np.add.reduceat(freq, starts)
+    share = freq / np.repeat(totals, np.diff(starts, append=freq.size))
+    return float((freq * np.log(share)).sum())
+
+
+def _flags(
+    weights: Float, mean: Float, rho: Float, top: int, items: int, capped: bool
+) -> tuple[FitStatus, ...]:
+    """All statuses that apply, the most important first."""
+    size = weights.size
+    found = []
+    if capped:
+        found.append(FitStatus.ITERATION_CAP)
+    if items == 1:
+        found.append(FitStatus.SINGLE_ITEM)
+    if top < 3 * size - 1:
+        found.append(FitStatus.NOT_IDENTIFIABLE)
+    live = [
+        (m, r)
+        for w, m, r in zip(weights.tolist(), mean.tolist(), rho.tolist(), strict=True)
+        if w > 0
+    ]
+    if len(live) < size:
+        found.append(FitStatus.COLLAPSED)
+    if any(m in (0.0, 1.0) for m, _ in live):
+        found.append(FitStatus.POINT_MASS)
+    if any(r == 1.0 for _, r in live):
+        found.append(FitStatus.ALL_OR_NOTHING)
+    if any(r == 0.0 and 0.0 < m < 1.0 for m, r in live) and top > 1:
+        found.append(FitStatus.BINOMIAL_LIMIT)
+    return tuple(found) or (FitStatus.INTERIOR,)
+
+
+def _frozen(array: A) -> A:
+    array.setflags(write=False)
+    return array
