@@ -8,6 +8,7 @@ from stability.rules.base import Rule, rule_from_dict
 from stability.rules.combine import AllOf, AnyOf, Patience
 from stability.rules.consensus import PluralityUnchanged, Unanimity
 from stability.rules.decision import Decision, Reason
+from stability.rules.ks import KSRule
 from stability.rules.limits import MaxRounds, MinRounds
 from stability.rules.sequential import BetaPosterior
 from stability.rules.single import single_debate_rule
@@ -18,6 +19,7 @@ __all__ = [
     "AnyOf",
     "BetaPosterior",
     "Decision",
+    "KSRule",
     "MaxRounds",
     "MinRounds",
     "Patience",
