@@ -335,7 +335,9 @@ class DebateLog:
         """Count the agents that spoke, shape (T, M)."""
         return np.asarray(np.count_nonzero(self.answers != SILENT_CODE, axis=2), np.int64)
 
-    def correct_counts(self) -> tuple[npt.NDArray[np.int64], ...]:
+    def correct_counts(
+        self,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """Count the agents that are right, item by item and round by round.
 
         Returns
@@ -350,8 +352,8 @@ class DebateLog:
         NeedsAnswersError
             When no answer of the log is graded.
         """
-        each = [one.correct_counts() for one in self.rounds()]
-        return tuple(np.stack(column) for column in zip(*each, strict=True))
+        k, n, graded = zip(*(one.correct_counts() for one in self.rounds()), strict=True)
+        return np.stack(k), np.stack(n), np.stack(graded)
 
     def plurality(
         self, ties: Ties | str = Ties.previous, *, seed: int | None = None

@@ -74,9 +74,9 @@ def build_log(
     shape = (int(t.max()) + 1, len(debates), len(agents))
     at = (t, item, agent)
     notes = [f"column {name!r} was ignored" for name in skipped]
-    if "source" in cells:
-        told = ", ".join(dict.fromkeys(cells["source"]))
-        notes.append(f"source (not part of the key): {told}")
+    sources = list(dict.fromkeys(cells.get("source", ())))
+    if len(sources) > 1:
+        notes.append(f"`source` is no part of the key: the log joins {_quoted(sources)}")
 
     code, labels, lost = _answer_codes(cells["answer"], extract)
     grade = None

@@ -120,11 +120,11 @@ KEYED = "source,dataset,model,run,item,round,agent,answer\n"
 
 
 def test_keys_and_clusters():
-    log = csv_log(KEYED + "s,d,m,1,q,0,x,A\ns,d,m,2,q,0,x,B\ns,e,m,1,q,0,x,B\n")
+    log = csv_log(KEYED + "s,d,m,1,q,0,x,A\nu,d,m,2,q,0,x,B\ns,e,m,1,q,0,x,B\n")
     assert log.item_ids == ("d|m|1|q", "d|m|2|q", "e|m|1|q")
     assert log.cluster.tolist() == [0, 0, 1]
     assert list(log.keys) == ["dataset", "model", "run", "item"]
-    assert log.notes == ("source (not part of the key): s",)
+    assert log.notes == ("`source` is no part of the key: the log joins 's', 'u'",)
 
 
 def test_key_option_and_renamed_columns():

@@ -1,0 +1,183 @@
+import gzip
+import json
+import sys
+from types import ModuleType
+
+import pytest
+
+from stability import __version__
+from stability.__main__ import main
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*words):
+        code = main([str(word) for word in words])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def picture(monkeypatch):
+    """Stand in for the plots: what is asked for, and a file that shows it was written."""
+    asked = []
+
+    class Figure:
+        def savefig(self, path, **options):
+            path.write_text(json.dumps(options))
+
+    module = ModuleType("stability.plots")
+    module.overview = lambda trace: asked.append(trace) or Figure()
+    monkeypatch.setitem(sys.modules, "stability.plots", module)
+    monkeypatch.setattr("stability.plots", module, raising=False)
+    return asked
+
+
+def test_detect_prints_a_table_and_a_verdict(run):
+    code, out, err = run("detect", "smollm2")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert "flips" in out
+    assert "unan" in out
+    assert any(line.startswith("Verdict: KSRule(") for line in lines)
+    assert "noise" in out
+    # The table fits a terminal of 80 columns without folding: a line a round.
+    assert len([line for line in lines if line[:3].strip() in {"0", "1", "2", "3"}]) == 4
+
+
+def test_detect_json(run):
+    code, out, _ = run("detect", "smollm2", "--rule", "unanimity", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["rule"]["kind"] == "Unanimity"
+    assert [row["stopped"] for row in found["rounds"]] == [12, 20, 28, 32]
+    assert found["rounds"][0]["predictive"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (["--epsilon", ".1", "--patience", "1", "--space", "latent"], "KSRule"),
+        (["--observable", "agreement"], "KSRule"),
+        (["--rule", "plurality", "--patience", "2"], "PluralityUnchanged"),
+        (["--rule", "beta"], "BetaPosterior"),
+        (["--rule", "single"], "AnyOf"),
+    ],
+)
+def test_rules_of_detect(run, words, rule):
+    code, out, _ = run("detect", "smollm2", *words, "--json")
+    found = json.loads(out)
+    assert (code, found["rule"]["kind"]) == (0, rule)
+    if rule == "KSRule" and len(words) == 6:
+        expected = {"epsilon": 0.1, "patience": 1, "space": "latent"}
+        assert expected.items() <= found["rule"].items()
+    assert found["observable"] == ("agreement" if "agreement" in words else "correct")
+
+
+def test_options_of_reading(run, tmp_path):
+    path = tmp_path / "mine.tsv.gz"
+    text = "question,round,agent,answer,seed,memo\n" + "".join(
+        f"{q},{t},{a},{'AB'[q % 2]},{s},x\n"
+        for q in range(2)
+        for t in range(2)
+        for a in range(2)
+        for s in range(2)
+    )
+    path.write_bytes(gzip.compress(text.encode()))
+    words = ("detect", path, "--column", "item=question", "--ignore", "memo", "--json")
+    code, out, _ = run(*words, "--key", "seed", "--format", "csv", "--rule", "unanimity")
+    assert code == 0
+    assert json.loads(out)["n_items"] == 4
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith("stability: mine.tsv.gz, line 3:")
+    assert "key=['seed'] would make it unique" in err
+
+
+def test_plot(run, picture, tmp_path):
+    path = tmp_path / "new" / "a.png"
+    code, out, _ = run("detect", "smollm2", "--plot", path)
+    assert code == 0
+    assert path.exists()
+    assert out.endswith(f"Picture: {path}\n")
+    assert [trace.n_items for trace in picture] == [72]
+
+
+def test_demo(run, picture, tmp_path):
+    path = tmp_path / "demo.png"
+    code, out, err = run("demo", "--plot", path)
+    assert (code, err) == (0, "")
+    assert path.exists()
+    assert len(picture) == 1
+    assert "Verdict: KSRule(" in out
+    assert "72 items" in out
+    assert "noise" in out
+    assert "Unanimity: Unanimity" in out
+    assert "34.7%" in out
+    assert out.splitlines()[-1] == f"Picture: {path}"
+
+
+def test_fit(run):
+    code, out, _ = run("fit", "smollm2", "--round", "0")
+    assert code == 0
+    assert out.splitlines()[0] == "round 0, observable correct, left_out 0"
+    code, out, _ = run("fit", "smollm2", "--round", "3", "--components", "1", "--json")
+    found = json.loads(out)
+    assert (code, found["round"], found["n_items"]) == (0, 3, 72)
+    code, out, _ = run("fit", "alcohol_week1", "--json")
+    assert json.loads(out)["loglik"] == pytest.approx(-809.3253127206, abs=1e-8)
+
+
+def test_datasets(run):
+    code, out, _ = run("datasets")
+    assert code == 0
+    assert "smollm2" in out
+    assert "Geissler" in out
+    code, out, _ = run("datasets", "--json")
+    assert [one["kind"] for one in json.loads(out)].count("counts") == 14
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["detect", "nowhere.csv"], "neither a file nor a packaged recording (smollm2)"),
+        (["detect", "smollm2", "--epsilon", "2"], "epsilon"),
+        (["detect", "smollm2", "--rule", "beta", "--epsilon", ".1"], "belongs to --rule ks"),
+        (["fit", "smollm2"], "`--round` is needed"),
+        (["fit", "smollm2", "--round", "4"], "`--round` must be >= 0 and <= 3, got 4"),
+        (["fit", "smollm2", "--round", "0", "--components", "9"], "components"),
+        (["fit", "geissler12", "--round", "0"], "count table"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(run, words, message):
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith("stability: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_bad_files(run, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("item,round,agent,answer\nq,0,a,A\nq,2,a,A\n")
+    code, _, err = run("detect", path)
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith("stability: bad.csv, line 3: the rounds of a debate must have no gap")
+    code, _, err = run("detect", path, "--column", "item")
+    assert (code, err) == (2, "stability: `--column` must be NAME=COLUMN, got 'item'\n")
+
+
+@pytest.mark.parametrize("words", [[], ["detect"], ["detect", "smollm2", "--rule", "magic"]])
+def test_bad_usage(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert "usage: stability" in capsys.readouterr().err
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"stability {__version__}\n"
