@@ -93,22 +93,9 @@ def component_table(mu, rho, k, n, lead, top, pre, q, first):
     pre[0, 0] = 1.0
     pre[0, 6] = 1.0
     pre[0, 12] = 1.0
-    for j in range(1, top + 1):
-        pre[j, 0] = a0
-        pre[j, 1] = a1
-        pre[j, 2] = a2
-        pre[j, 3] = a3
-        pre[j, 4] = a4
-        pre[j, 5] = a5
-        pre[j, 6] = b0
-        pre[j, 7] = b1
-        pre[j, 8] = b2
-        pre[j, 9] = b3
-        pre[j, 10] = b4
-        pre[j, 11] = b5
-        pre[j, 12] = d0
-        pre[j, 13] = d1
-        pre[j, 14] = d2
+    for r in range(16):
+        pre[top if top == 0 else 1, r] = pre[0, r]
+    for j in range(1, top):
         x = max(mu * s + j * rho, _FLOOR)
         y = max(nu * s + j * rho, _FLOOR)
         z = 1.0 + (j - 1) * rho
@@ -132,6 +119,21 @@ def component_table(mu, rho, k, n, lead, top, pre, q, first):
         d0 *= z
         d1 += ez
         d2 += ez * ez
+        pre[j + 1, 0] = a0
+        pre[j + 1, 1] = a1
+        pre[j + 1, 2] = a2
+        pre[j + 1, 3] = a3
+        pre[j + 1, 4] = a4
+        pre[j + 1, 5] = a5
+        pre[j + 1, 6] = b0
+        pre[j + 1, 7] = b1
+        pre[j + 1, 8] = b2
+        pre[j + 1, 9] = b3
+        pre[j + 1, 10] = b4
+        pre[j + 1, 11] = b5
+        pre[j + 1, 12] = d0
+        pre[j + 1, 13] = d1
+        pre[j + 1, 14] = d2
     if top >= LOG_FROM:
         a0 = b0 = d0 = 0.0
         pre[0, 0] = 0.0
@@ -441,11 +443,13 @@ def projected_gradient(buf, at, size, f, free):
 
 
 @kernel
-def newton(buf, size, k, n, f, lead, top, pre, q, free, rival):
+def newton(buf, size, k, n, f, lead, top, pre, q, free, rival, best, reach):
     """Maximise from the point in block 0. Returns (block, log-likelihood, iterations, code).
 
-    ``rival`` is the best log-likelihood of other starts: a run whose remaining gain cannot reach
-    beyond it by more than 1e-9 is abandoned (code ABANDONED).
+    ``rival`` is the log-likelihood of the best point so far, ``best`` (3 size - 1,). A run is
+    abandoned when it can hardly end higher: its remaining gain, by the Newton decrement, does not
+    reach beyond the rival, and the decrement is below ``reach``; or it has come so close to the
+    best point (either order of two components) that it is on its way there.
     """
     at = np.int64(0)
     other = np.int64(_BLOCK)
@@ -470,8 +474,18 @@ def newton(buf, size, k, n, f, lead, top, pre, q, free, rival):
         done = decrement < noise and damping <= 1.0
         if done and (decrement < 1e-26 or polished == 3):
             return at, level, iteration, CONVERGED
-        if damping <= 1e-2 and level + 10.0 * decrement < rival + 1e-9:
+        if decrement < reach and damping <= 0.1 and level + 5.0 * decrement < rival + 1e-9:
             return at, level, iteration, ABANDONED
+        close = level < rival and rival - level < 1e-2 and level + decrement < rival + 1e-3
+        if decrement < reach and close:
+            apart = 0.0
+            swapped = abs(1.0 - buf[at] - best[0]) if size == 2 else 1.0
+            for a in range(d):
+                apart = max(apart, abs(buf[at + a] - best[a]))
+                if a > 0 and size == 2:
+                    swapped = max(swapped, abs(buf[at + a] - best[1 + (a + 1) % 4]))
+            if min(apart, swapped) < 0.02:
+                return at, level, iteration, ABANDONED
         for a in range(d):
             buf[other + a] = buf[at + a]
         for a in range(count):
@@ -487,7 +501,7 @@ def newton(buf, size, k, n, f, lead, top, pre, q, free, rival):
             ratio = 2.0 * (value - level) / decrement
             level = value
             at, other = other, at
-            damping *= max(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3)
+            damping *= max(0.03, 1.0 - (2.0 * ratio - 1.0) ** 3)
             growth = 2.0
             if damping < 1e-6:
                 damping = 0.0
@@ -906,23 +920,25 @@ def _climb(
 
     best = (log-likelihood, iterations, code, projected gradient) is updated. Distinct interior
     maxima above ``base`` (the log-likelihood with one component fewer) are collected in the rows
-    of modes; returns their number, counting ``found`` from before. While modes are collected no
-    run is abandoned.
+    of modes; returns their number, counting ``found`` from before. While modes are collected runs
+    are abandoned only next to their end.
     """
     d = 3 * size - 1
+    reach = 1e-6 if modes.shape[0] > 0 else np.inf
     for row in range(many):
         for a in range(d):
             buf[a] = starts[row, a]
-        rival = -np.inf if modes.shape[0] > 0 else best[0]
-        at, value, used, outcome = newton(buf, size, k, n, f, lead, top, pre, q, free, rival)
+        at, value, used, outcome = newton(
+            buf, size, k, n, f, lead, top, pre, q, free, best[0], x, reach
+        )
         best[1] += used
-        if value > best[0]:
+        if value > best[0] and outcome != ABANDONED:
             best[0] = value
             best[2] = outcome
             best[3] = projected_gradient(buf, at, size, f, free)
             for a in range(d):
                 x[a] = buf[at + a]
-        if modes.shape[0] > 0 and outcome == CONVERGED and value > base:
+        if modes.shape[0] > 0 and outcome != ITERATION_CAP and value > base:
             inner = True
             for c in range(size - 1):
                 inner = inner and buf[at + c] > 0.0 and buf[at + c] < 1.0
