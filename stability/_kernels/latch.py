@@ -44,3 +44,12 @@ def latch(
         else:
             going = max(going, int(code))
     return count, last_code, going
+
+
+@kernel
+def any_stopped(rounds: npt.NDArray[np.int32]) -> bool:
+    """Say whether an item has stopped."""
+    count = 0
+    for i in range(rounds.size):
+        count += rounds[i] >= 0
+    return count > 0

@@ -163,23 +163,38 @@ def correct_counts(codes: Int32, correct: Int8, k: Int64, n: Int64, graded: Bool
     """
     n_items, n_agents = codes.shape
     for i in range(n_items):
-        right = np.int32(0)
-        spoke = np.int32(0)
-        known = np.int32(0)
-        missing = np.int32(0)
+        right = 0
+        spoke = 0
+        known = 0
+        missing = 0
         for j in range(n_agents):
             # Sums of comparisons and no branches: grades and gaps are hard to predict.
             code = codes[i, j]
             grade = correct[i, j]
-            read = np.int32(code >= 0)
-            here = np.int32(code != -2)
+            read = int(code >= 0)
+            here = int(code != -2)
             spoke += here
-            right += read & np.int32(grade == 1)
-            known += here & np.int32(grade >= 0)
-            missing += read & np.int32(grade < 0)
+            right += read & int(grade == 1)
+            known += here & int(grade >= 0)
+            missing += read & int(grade < 0)
         k[i] = right
         n[i] = spoke
         graded[i] = known > 0 and missing == 0
+
+
+@kernel
+def span(n: Int64, used: Bool) -> tuple[int, int, int]:
+    """Return how many items are used, and the least and the greatest of their n (0, 0 if none)."""
+    count = 0
+    least = 0
+    most = 0
+    for i in range(n.size):
+        if used[i]:
+            if count == 0 or n[i] < least:
+                least = int(n[i])
+            most = max(most, int(n[i]))
+            count += 1
+    return count, least, most
 
 
 @kernel

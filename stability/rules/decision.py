@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stability.errors import ScopeError
+from stability.rules.vote import Vote
 
 
 class Reason(StrEnum):
@@ -68,10 +69,8 @@ class Decision:
         One sentence: what the stop says, and what it does not.
     warnings : tuple of str
         One sentence each.
-    winner, votes, spoke : ndarray of int32, shape (M,)
-        Code of the leading answer in ``labels`` (-1 for none; a tie keeps the answer of the
-        round before, at t = 0 that of the earliest agent), its votes, and the agents that
-        spoke. The items of a round of counts have no leading answer.
+    vote : Vote
+        The vote of this round; ``winner``, ``votes`` and ``spoke`` are read from it.
     labels : tuple of str
     reason_codes : ndarray of int8, shape (M,)
     counted : bool
@@ -96,12 +95,29 @@ class Decision:
     threshold: float | None
     certifies: str
     warnings: tuple[str, ...]
-    winner: npt.NDArray[np.int32]
-    votes: npt.NDArray[np.int32]
-    spoke: npt.NDArray[np.int32]
+    vote: Vote
     labels: tuple[str, ...]
     reason_codes: npt.NDArray[np.int8]
     counted: bool = False
+
+    @property
+    def winner(self) -> npt.NDArray[np.int32]:
+        """Code of the leading answer in ``labels``, shape (M,); -1 where there is none.
+
+        A tie keeps the answer of the round before, at t = 0 that of the earliest agent. The items
+        of a round of counts have no leading answer.
+        """
+        return self.vote.winner
+
+    @property
+    def votes(self) -> npt.NDArray[np.int32]:
+        """Agents that gave the leading answer, shape (M,)."""
+        return self.vote.top
+
+    @property
+    def spoke(self) -> npt.NDArray[np.int32]:
+        """Agents that spoke, shape (M,)."""
+        return self.vote.spoke
 
     @cached_property
     def answers(self) -> npt.NDArray[np.object_]:
@@ -118,7 +134,7 @@ class Decision:
         0 where nobody gave a readable answer; NaN after a round of counts.
         """
         if self.counted:
-            support = np.full(len(self.winner), np.nan)
+            support = np.full(len(self.stop_items), np.nan)
         else:
             support = self.votes / np.maximum(self.spoke, 1)
         support.setflags(write=False)
@@ -138,9 +154,9 @@ class Decision:
         ScopeError
             When the decision is about several items: read ``answers``.
         """
-        if len(self.winner) != 1:
+        if len(self.stop_items) != 1:
             raise ScopeError(
-                f"`answer` is for a single debate; this decision is about {len(self.winner)} "
+                f"`answer` is for a single debate; this decision is about {len(self.stop_items)} "
                 "items: read `answers`"
             )
         code = int(self.winner[0])
@@ -180,21 +196,23 @@ class Decision:
             threshold=data["threshold"],
             certifies=data["certifies"],
             warnings=tuple(data["warnings"]),
-            winner=_array(winner, np.int32),
-            votes=_array(data["votes"], np.int32),
-            spoke=_array(data["spoke"], np.int32),
+            vote=Vote.known(
+                np.array(winner, np.int32),
+                np.array(data["votes"], np.int32),
+                np.array(data["spoke"], np.int32),
+            ),
             labels=tuple(place),
             reason_codes=_array([REASONS.index(Reason(r)) for r in data["reasons"]], np.int8),
             counted=data["support"] is None,
         )
 
     def __str__(self) -> str:
-        stopped = int(self.stop_items.sum())
+        stopped, n_items = int(self.stop_items.sum()), len(self.stop_items)
         measured = ""
         if self.statistic is not None:
             measured = f", statistic {self.statistic:.4g} against {self.threshold:.4g}"
         return (
-            f"t={self.round}: {self.reason}, {stopped} of {len(self.winner)} stopped{measured}. "
+            f"t={self.round}: {self.reason}, {stopped} of {n_items} stopped{measured}. "
             + " ".join((self.certifies, *self.warnings))
         )
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stability._check import check_choice, check_int, check_real
-from stability._kernels.votes import agreement, correct_counts
+from stability._kernels.votes import agreement, correct_counts, span
 from stability.errors import NeedsAnswersError
 from stability.fit.distance import empirical_distance, ks_distance
 from stability.fit.mixture import fit_table
@@ -203,15 +203,15 @@ class KSRule(Rule):
         if self.reference == "first" and first is None:
             first = seen.winner
         counts = self._count(observable, seen, first)
-        missing = seen.n_items - int(np.count_nonzero(counts.used))
+        n_used, least, most = span(counts.n, counts.used)
+        missing = seen.n_items - n_used
         warnings = _left_out(missing, seen, observable)
         fit = None
         if self.space != "empirical" and missing < seen.n_items:
             k, n = counts.k, counts.n
             if missing:
                 k, n = k[counts.used], n[counts.used]
-            least = int(n.min())
-            table = count_table(k, least if least == int(n.max()) else n)
+            table = count_table(k, least if least == most else n)
             fit = fit_table(*table, self.n_components)
         compared = None
         noisy = ""
@@ -262,7 +262,7 @@ class KSRule(Rule):
             k, n = np.empty(seen.n_items, np.int64), np.empty(seen.n_items, np.int64)
             used = np.empty(seen.n_items, np.bool_)
             correct_counts(codes, seen.correct, k, n, used)
-            if not used.any() and bool((n > 0).any()):
+            if not used[0] and not used.any() and bool((n > 0).any()):
                 raise NeedsAnswersError(
                     f"KSRule(observable='correct') needs graded answers; none of the "
                     f"{seen.n_items} items of round {seen.round} is graded"
@@ -321,7 +321,8 @@ class KSRule(Rule):
     ) -> str:
         """Say that the threshold lies inside sampling noise, or nothing."""
         # Items that stick to their answers only lower the floor: without it is the highest.
-        resolved = Fraction(str(self.epsilon)) * n_items > 1
+        # Far from 1 the float decides; near it the decimal counts: .05 * 20 is 1.
+        resolved = self.epsilon * n_items > 1.5 or Fraction(str(self.epsilon)) * n_items > 1
         if resolved and self.epsilon >= noise_floor(n_items, space=self.space):
             return ""
         stick = 0.0

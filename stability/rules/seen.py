@@ -2,7 +2,7 @@
 
 A round may follow a state when it is the next one and has the same items, agents and kind of
 content. Rows of stopped items are replaced by their last answers, labels are matched by text,
-and the vote is taken once for all the rules of a composite.
+and the vote is taken at most once for all the rules of a composite.
 """
 
 from dataclasses import dataclass
@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stability._kernels.votes import tally
+from stability._kernels.latch import any_stopped
 from stability.errors import NeedsAnswersError, RoundRefusedError
 from stability.log.round import Round
 from stability.rules.state import RuleState
-
-_NO_DRAWS = np.empty(0)
+from stability.rules.vote import Vote
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -30,9 +29,9 @@ class Seen:
     codes, correct : ndarray, shape (M, n), or None
     k, n : ndarray of int64, shape (M,), or None
         The counts, when the round holds counts alone.
-    winner, top, second, spoke : ndarray of int32, shape (M,)
-        Leading code (-1 none), its votes, votes of the best other label, agents that spoke.
-    unanimous : ndarray of bool, shape (M,)
+    vote : Vote
+        Taken when first read; ``winner``, ``top``, ``second``, ``spoke`` and ``unanimous`` are
+        its columns.
     before : RuleState or None
         The state after the round before; None at t = 0.
     """
@@ -44,12 +43,33 @@ class Seen:
     correct: npt.NDArray[np.int8] | None
     k: npt.NDArray[np.int64] | None
     n: npt.NDArray[np.int64] | None
-    winner: npt.NDArray[np.int32]
-    top: npt.NDArray[np.int32]
-    second: npt.NDArray[np.int32]
-    spoke: npt.NDArray[np.int32]
-    unanimous: npt.NDArray[np.bool_]
+    vote: Vote
     before: RuleState | None
+
+    @property
+    def winner(self) -> npt.NDArray[np.int32]:
+        """Code of the leading answer, -1 for none, shape (M,)."""
+        return self.vote.winner
+
+    @property
+    def top(self) -> npt.NDArray[np.int32]:
+        """Votes of the leading answer, shape (M,)."""
+        return self.vote.top
+
+    @property
+    def second(self) -> npt.NDArray[np.int32]:
+        """Votes of the best other answer, shape (M,)."""
+        return self.vote.second
+
+    @property
+    def spoke(self) -> npt.NDArray[np.int32]:
+        """Agents that spoke, shape (M,)."""
+        return self.vote.spoke
+
+    @property
+    def unanimous(self) -> npt.NDArray[np.bool_]:
+        """Whether all agents that spoke gave one readable answer, shape (M,)."""
+        return self.vote.unanimous
 
     def answer_codes(self, rule: object) -> npt.NDArray[np.int32]:
         """Return the codes, or say that ``rule`` cannot work on counts."""
@@ -74,7 +94,7 @@ def look(state: RuleState, round_: Round) -> tuple[Seen, tuple[str, ...]]:
     n_items = round_.n_items
     _check_follows(state, round_, t, n_items)
     stopped = None
-    if state.stop_rounds is not None and int(state.stop_rounds.max()) >= 0:
+    if state.stop_rounds is not None and any_stopped(state.stop_rounds):
         stopped = state.stop_rounds >= 0
     before = state if t > 0 else None
     if round_.codes is None:
@@ -85,30 +105,10 @@ def look(state: RuleState, round_: Round) -> tuple[Seen, tuple[str, ...]]:
             assert state.k is not None
             assert state.n_present is not None
             k, n = np.where(stopped, state.k, k), np.where(stopped, state.n_present, n)
-        nobody = np.full(n_items, -1, np.int32)
-        none = np.zeros(n_items, np.int32)
-        never = np.zeros(n_items, np.bool_)
-        spoke = n.astype(np.int32)
-        for array in (k, n, nobody, none, never, spoke):
-            array.setflags(write=False)
-        return (
-            Seen(
-                t,
-                state.n_agents,
-                n_items,
-                None,
-                None,
-                k,
-                n,
-                nobody,
-                none,
-                none,
-                spoke,
-                never,
-                before,
-            ),
-            state.labels,
-        )
+            k.setflags(write=False)
+            n.setflags(write=False)
+        vote = Vote.of_counts(n)
+        return Seen(t, state.n_agents, n_items, None, None, k, n, vote, before), state.labels
     codes, labels = _match(state.labels, round_)
     correct = round_.correct
     if stopped is not None:
@@ -119,35 +119,8 @@ def look(state: RuleState, round_: Round) -> tuple[Seen, tuple[str, ...]]:
             assert state.correct is not None
             correct = np.where(stopped[:, None], state.correct, correct)
             correct.setflags(write=False)
-    winner = np.empty(n_items, np.int32)
-    top = np.empty(n_items, np.int32)
-    second = np.empty(n_items, np.int32)
-    spoke = np.empty(n_items, np.int32)
-    unanimous = np.empty(n_items, np.bool_)
-    previous = state.winner
-    if previous is None:
-        previous = np.full(n_items, -1, np.int32)
-        previous.setflags(write=False)
-    scratch = np.zeros(max(len(labels), 1), np.int32)
-    tally(codes, previous, _NO_DRAWS, scratch, winner, top, second, spoke, unanimous)
-    for array in (winner, top, second, spoke, unanimous):
-        array.setflags(write=False)
-    seen = Seen(
-        t,
-        state.n_agents,
-        n_items,
-        codes,
-        correct,
-        None,
-        None,
-        winner,
-        top,
-        second,
-        spoke,
-        unanimous,
-        before,
-    )
-    return seen, labels
+    vote = Vote(codes, len(labels), state.vote)
+    return Seen(t, state.n_agents, n_items, codes, correct, None, None, vote, before), labels
 
 
 def _check_follows(state: RuleState, round_: Round, t: int, n_items: int) -> None:

@@ -11,6 +11,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from stability.rules.vote import Vote
+
 Memory = Any
 """Nested tuples of None, bool, int, float, text, arrays and types made known; frozen."""
 
@@ -64,8 +66,8 @@ class RuleState:
         The last answers and grades, rows of stopped items carried.
     k, n_present : ndarray of int64, shape (M,), or None
         The last counts, when rounds hold counts alone.
-    winner : ndarray of int32, shape (M,), or None
-        Code of the last leading answers, -1 for none.
+    vote : Vote or None
+        The last vote, which keeps the leaders of tied items.
     stop_rounds : ndarray of int32, shape (M,), or None
         Round in which each item stopped, -1 while it goes on.
     reason_codes : ndarray of int8, shape (M,), or None
@@ -92,15 +94,20 @@ class RuleState:
     correct: npt.NDArray[np.int8] | None
     k: npt.NDArray[np.int64] | None
     n_present: npt.NDArray[np.int64] | None
-    winner: npt.NDArray[np.int32] | None
+    vote: Vote | None
     stop_rounds: npt.NDArray[np.int32] | None
     reason_codes: npt.NDArray[np.int8] | None
     memory: Memory
     closing: Closing | None
 
+    @property
+    def winner(self) -> npt.NDArray[np.int32] | None:
+        """Code of the last leading answers, -1 for none, shape (M,)."""
+        return None if self.vote is None else self.vote.winner
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
-        closing = self.closing
+        closing, vote = self.closing, self.vote
         return {
             "n_agents": self.n_agents,
             "n_items": self.n_items,
@@ -108,6 +115,9 @@ class RuleState:
             "labels": list(self.labels),
             "item_ids": None if self.item_ids is None else list(self.item_ids),
             **{name: _encode(getattr(self, name)) for name in _ARRAYS},
+            "vote": None
+            if vote is None
+            else [_encode(column) for column in (vote.winner, vote.top, vote.spoke)],
             "memory": _encode(self.memory),
             "closing": None
             if closing is None
@@ -121,7 +131,7 @@ class RuleState:
         }
 
 
-_ARRAYS = ("codes", "correct", "k", "n_present", "winner", "stop_rounds", "reason_codes")
+_ARRAYS = ("codes", "correct", "k", "n_present", "stop_rounds", "reason_codes")
 
 
 def state_from_dict(data: dict[str, Any]) -> RuleState:
@@ -147,6 +157,7 @@ def state_from_dict(data: dict[str, Any]) -> RuleState:
         labels=tuple(data["labels"]),
         item_ids=None if ids is None else tuple(ids),
         **{name: _decode(data[name]) for name in _ARRAYS},
+        vote=None if data["vote"] is None else Vote.known(*_decode(data["vote"])),
         memory=_decode(data["memory"]),
         closing=None
         if closing is None

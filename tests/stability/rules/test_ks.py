@@ -317,3 +317,14 @@ def test_one_item_is_no_batch():
 def test_parameters_are_checked(parameters, message):
     with pytest.raises(ValueError, match=message):
         KSRule(**parameters)
+
+
+def test_votes_are_read_late_and_still_keep_ties():
+    # This rule never asks for a vote, so that each is taken when the last decision is read.
+    rule, tie = MaxRounds(10**6), [["A", "B"]] * 2
+    flipped = [["B", "A"]] * 2
+    state = rule.start(n_agents=2)
+    for t in range(1500):
+        state, decision = rule.step(state, Round.from_answers(flipped if t % 2 else tie))
+    assert decision.answers.tolist() == ["A", "A"]
+    assert decision.support.tolist() == [0.5, 0.5]
