@@ -1,3 +1,109 @@
-"""Statistics of debates between language-model agents: from recorded answers to a stop."""
+"""Statistics of debates between language-model agents: from recorded answers to a stop.
+
+The path: a ``DebateLog`` (or one live ``Round`` after the other) holds what the agents answered;
+``fit_mixture`` estimates how many of the n agents are right on an item, a mixture of
+Beta-Binomials, S ~ sum_c w_c BB(n, alpha_c, beta_c); ``ks_distance`` says how far two rounds lie
+apart, D_t = sup |F_t - F_(t-1)|; a rule turns rounds into decisions to stop; ``detect`` runs a
+rule over a recording, ``Monitor`` and ``debate_loop`` over a live debate. ``stability.plots``
+draws it.
+
+What to use when: one live debate, ``single_debate_rule`` with a ``Monitor`` or ``debate_loop``;
+a recorded batch, ``read_log`` and ``detect``.
+
+Sources: arXiv 2510.12697 (the mixture, the distance rule), arXiv 2505.22192 and 2311.07076 (the
+debates), NeurIPS 2024 "Multi-LLM Debate: Framework, Principals, and Interventions".
+"""
+
+from stability.datasets import (
+    DatasetInfo,
+    list_datasets,
+    load_count_table,
+    load_recording,
+    load_smollm_debates,
+)
+from stability.errors import LogFormatError, NeedsAnswersError, RoundRefusedError, ScopeError
+from stability.evaluate import RoundReport, StabilityTrace, detect
+from stability.fit import (
+    BetaBinomial,
+    FitStatus,
+    MixtureFit,
+    MixtureFits,
+    fit_mixture,
+    fit_mixtures,
+    ks_distance,
+    noise_floor,
+)
+from stability.log import SILENT, DebateLog, Round, Ties, read_log
+from stability.loop import Debate, async_debate_loop, debate_loop
+from stability.monitor import Monitor
+from stability.rules import (
+    AllOf,
+    AnyOf,
+    BetaPosterior,
+    Decision,
+    KSRule,
+    MaxRounds,
+    MinRounds,
+    Patience,
+    PluralityUnchanged,
+    Reason,
+    Rule,
+    RuleState,
+    Unanimity,
+    rule_from_dict,
+    single_debate_rule,
+)
+from stability.views import Failure, Message, Response, View
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "SILENT",
+    "AllOf",
+    "AnyOf",
+    "BetaBinomial",
+    "BetaPosterior",
+    "DatasetInfo",
+    "Debate",
+    "DebateLog",
+    "Decision",
+    "Failure",
+    "FitStatus",
+    "KSRule",
+    "LogFormatError",
+    "MaxRounds",
+    "Message",
+    "MinRounds",
+    "MixtureFit",
+    "MixtureFits",
+    "Monitor",
+    "NeedsAnswersError",
+    "Patience",
+    "PluralityUnchanged",
+    "Reason",
+    "Response",
+    "Round",
+    "RoundRefusedError",
+    "RoundReport",
+    "Rule",
+    "RuleState",
+    "ScopeError",
+    "StabilityTrace",
+    "Ties",
+    "Unanimity",
+    "View",
+    "async_debate_loop",
+    "debate_loop",
+    "detect",
+    "fit_mixture",
+    "fit_mixtures",
+    "ks_distance",
+    "list_datasets",
+    "load_count_table",
+    "load_recording",
+    "load_smollm_debates",
+    "noise_floor",
+    "read_log",
+    "rule_from_dict",
+    "single_debate_rule",
+]
