@@ -200,19 +200,26 @@ class KSRule(Rule):
             observable = self.observable
             if observable == "auto":
                 observable = "correct" if graded else "agreement"
-        if self.reference == "first" and first is None:
+        if observable == "agreement" and self.reference == "first" and first is None:
             first = seen.winner
         counts = self._count(observable, seen, first)
         n_used, least, most = span(counts.n, counts.used)
         missing = seen.n_items - n_used
+        if observable == "correct" and n_used == 0 and bool(counts.n.any()):
+            raise NeedsAnswersError(
+                f"KSRule(observable='correct') needs graded answers; none of the "
+                f"{seen.n_items} items of round {seen.round} is graded"
+            )
         warnings = _left_out(missing, seen, observable)
         fit = None
-        if self.space != "empirical" and missing < seen.n_items:
+        if self.space != "empirical" and n_used > 0:
             k, n = counts.k, counts.n
             if missing:
                 k, n = k[counts.used], n[counts.used]
             table = count_table(k, least if least == most else n)
             fit = fit_table(*table, self.n_components)
+            if not fit.converged:
+                warnings += (f"The fit of round {seen.round}: {fit.status.sentence}",)
         compared = None
         noisy = ""
         waiting = RUNNING
@@ -262,20 +269,14 @@ class KSRule(Rule):
             k, n = np.empty(seen.n_items, np.int64), np.empty(seen.n_items, np.int64)
             used = np.empty(seen.n_items, np.bool_)
             correct_counts(codes, seen.correct, k, n, used)
-            if not used[0] and not used.any() and bool((n > 0).any()):
-                raise NeedsAnswersError(
-                    f"KSRule(observable='correct') needs graded answers; none of the "
-                    f"{seen.n_items} items of round {seen.round} is graded"
-                )
             return _frozen(k, n, used, None)
         codes = seen.answer_codes(self)
-        reference = seen.winner
-        if self.reference == "first":
-            assert first is not None
-            reference = first
-        elif self.reference == "previous" and seen.before is not None:
-            assert seen.before.winner is not None
+        reference = first
+        if self.reference == "previous" and seen.before is not None:
             reference = seen.before.winner
+        elif self.reference != "first":
+            reference = seen.winner
+        assert reference is not None
         k, n = np.empty(seen.n_items, np.int64), np.empty(seen.n_items, np.int64)
         agreement(codes, reference, k, n)
         return _frozen(k, n, n > 0, reference)

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from stability._kernels import votes
 
 few = hnp.arrays(np.int32, (6, 5), elements=st.integers(-2, 3))
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = settings(max_examples=40, deadline=None)
 
 
 def frozen(array, dtype=np.int32):

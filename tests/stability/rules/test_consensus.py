@@ -172,3 +172,13 @@ def test_single_debate_rule(n_agents, rounds, stop):
 def test_parameters_are_checked(make):
     with pytest.raises(ValueError, match="must be"):
         make()
+
+
+def test_a_decision_in_words():
+    text = str(feed(Unanimity() | MaxRounds(9), ["A", "A", "B"], ["A", "A", "A"]))
+    assert text == (
+        "t=1: consensus, 1 of 1 stopped, statistic 1 against 1. All agents that spoke gave one "
+        "answer; consensus is not correctness."
+    )
+    with pytest.raises(ValueError, match="this decision is about 2 items: read `answers`"):
+        _ = feed(Unanimity(), Round.from_answers([["A"], ["B"]])).answer

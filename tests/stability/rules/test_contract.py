@@ -30,7 +30,7 @@ from stability.rules.decision import STABLE
 from stability.rules.seen import look
 
 LABELS = ("A", "B", "C")
-QUICK = settings(max_examples=40, deadline=None)
+QUICK = settings(max_examples=25, deadline=None)
 
 LEAVES = [
     Unanimity(),
