@@ -26,7 +26,7 @@ n is large, see `LOG_FROM`); ``work`` is scratch of `work_rows` rows and max n +
 
 import numpy as np
 
-from stability._kernels.jit import kernel
+from stability._kernels.jit import inlined, kernel
 
 # Above this n the products of up to n factors may leave the range of a double: sum logs instead.
 LOG_FROM = 40
@@ -70,161 +70,207 @@ def lead_factors(k, n, out):
         out[i] = value
 
 
-@kernel
-def component_table(mu, rho, k, n, lead, top, pre, q, first):
-    """Probability of each cell and its derivatives in mu and rho, to second order.
+@inlined
+def component_table(mu, rho, k, n, lead, top, pre, q, at):
+    """Component ``at``: probabilities of the cells with the log-derivatives of each.
 
-    Cell i fills the row q[first + i] with q, q_mu, q_rho, q_mumu, q_murho, q_rhorho.
-    Row m of the prefix table ``pre`` goes over the factors 1 <= j < m: for the
-    successes (0-5) and the failures (6-11) the product, the sums of 1/x, c/x, 1/x^2, c/x^2,
-    c^2/x^2 with x the factor and c = dx/drho; for the denominator (12-14) the product, the sums
-    of c/x and c^2/x^2. For large n the products are replaced by sums of logs.
+    Cell i fills the row q[at R + i] with q, l_mu, l_rho and the two quantities
+    q_mumu / q - sum_mumu and q_rhorho / q - sum_rhorho, where l = log q and sum_ab are the second
+    derivatives of the logs of the factors j >= 1: `curvature` adds those for all cells at once.
+    Factors that vanish at a bound are held at 1e-100, where q times its derivatives are finite
+    and right.
+
+    Row m of the component's part of ``pre`` goes over the factors 1 <= j < m: for the successes
+    (0-2) and the failures (3-5) the product, sum 1/x and sum c/x with x the factor and
+    c = dx/drho; for the denominator (6-7) the product and sum c/x. Columns 8-12 hold 1/x, c/x of
+    successes, failures and c/x of the denominator for the factor j = m itself.
     """
-    s = 1.0 - rho
-    nu = 1.0 - mu
+    base = at * (top + 1)
+    cells = at * k.size
+    s = max(1.0 - rho, _FLOOR)
+    m1 = max(mu, _FLOOR)
+    m0 = max(1.0 - mu, _FLOOR)
     a0 = 1.0
-    a1 = a2 = a3 = a4 = a5 = 0.0
+    a1 = a2 = 0.0
     b0 = 1.0
-    b1 = b2 = b3 = b4 = b5 = 0.0
+    b1 = b2 = 0.0
     d0 = 1.0
-    d1 = d2 = 0.0
-    for r in range(16):
-        pre[0, r] = 0.0
-    pre[0, 0] = 1.0
-    pre[0, 6] = 1.0
-    pre[0, 12] = 1.0
-    for r in range(16):
-        pre[top if top == 0 else 1, r] = pre[0, r]
-    for j in range(1, top):
-        x = max(mu * s + j * rho, _FLOOR)
-        y = max(nu * s + j * rho, _FLOOR)
-        z = 1.0 + (j - 1) * rho
-        ix = 1.0 / x
-        iy = 1.0 / y
-        ex = (j - mu) * ix
-        ey = (j - nu) * iy
-        ez = (j - 1) / z
-        a0 *= x
-        a1 += ix
-        a2 += ex
-        a3 += ix * ix
-        a4 += ex * ix
-        a5 += ex * ex
-        b0 *= y
-        b1 += iy
-        b2 += ey
-        b3 += iy * iy
-        b4 += ey * iy
-        b5 += ey * ey
-        d0 *= z
-        d1 += ez
-        d2 += ez * ez
-        pre[j + 1, 0] = a0
-        pre[j + 1, 1] = a1
-        pre[j + 1, 2] = a2
-        pre[j + 1, 3] = a3
-        pre[j + 1, 4] = a4
-        pre[j + 1, 5] = a5
-        pre[j + 1, 6] = b0
-        pre[j + 1, 7] = b1
-        pre[j + 1, 8] = b2
-        pre[j + 1, 9] = b3
-        pre[j + 1, 10] = b4
-        pre[j + 1, 11] = b5
-        pre[j + 1, 12] = d0
-        pre[j + 1, 13] = d1
-        pre[j + 1, 14] = d2
+    d1 = 0.0
+    for r in range(8):
+        pre[base, r] = 0.0
+    pre[base, 0] = 1.0
+    pre[base, 3] = 1.0
+    pre[base, 6] = 1.0
+    for j in range(1, top + 1):
+        row = base + j
+        pre[row, 0] = a0
+        pre[row, 1] = a1
+        pre[row, 2] = a2
+        pre[row, 3] = b0
+        pre[row, 4] = b1
+        pre[row, 5] = b2
+        pre[row, 6] = d0
+        pre[row, 7] = d1
+        if j < top:
+            x = max(m1 * s + j * rho, _FLOOR)
+            y = max(m0 * s + j * rho, _FLOOR)
+            z = 1.0 + (j - 1) * rho
+            ix = 1.0 / x
+            iy = 1.0 / y
+            ex = (j - m1) * ix
+            ey = (j - m0) * iy
+            ez = (j - 1) / z
+            pre[row, 8] = ix
+            pre[row, 9] = ex
+            pre[row, 10] = iy
+            pre[row, 11] = ey
+            pre[row, 12] = ez
+            a0 *= x
+            a1 += ix
+            a2 += ex
+            b0 *= y
+            b1 += iy
+            b2 += ey
+            d0 *= z
+            d1 += ez
     if top >= LOG_FROM:
         a0 = b0 = d0 = 0.0
-        pre[0, 0] = 0.0
-        pre[0, 6] = 0.0
-        pre[0, 12] = 0.0
+        pre[base, 0] = 0.0
+        pre[base, 3] = 0.0
+        pre[base, 6] = 0.0
         for j in range(1, top + 1):
-            pre[j, 0] = a0
-            pre[j, 6] = b0
-            pre[j, 12] = d0
-            a0 += np.log(max(mu * s + j * rho, _FLOOR))
-            b0 += np.log(max(nu * s + j * rho, _FLOOR))
+            row = base + j
+            pre[row, 0] = a0
+            pre[row, 3] = b0
+            pre[row, 6] = d0
+            a0 += np.log(max(m1 * s + j * rho, _FLOOR))
+            b0 += np.log(max(m0 * s + j * rho, _FLOOR))
             d0 += np.log(1.0 + (j - 1) * rho)
-        for i in range(k.size):
-            value = lead[i] + pre[k[i], 0] + pre[n[i] - k[i], 6] - pre[n[i], 12]
-            q[first + i, 0] = np.exp(value)
-    else:
-        for i in range(k.size):
-            value = lead[i] * pre[k[i], 0] * pre[n[i] - k[i], 6]
-            q[first + i, 0] = value / pre[n[i], 12]
+    u1 = 1.0 / m1
+    u0 = 1.0 / m0
+    us = 1.0 / s
     for i in range(k.size):
-        a = k[i]
-        m = n[i]
-        b = m - a
-        o = first + i
-        f = q[o, 0]
-        lm = s * (pre[a, 1] - pre[b, 7])
-        lr = pre[a, 2] + pre[b, 8] - pre[m, 13]
-        lmm = -s * s * (pre[a, 3] + pre[b, 9])
-        lmr = pre[b, 7] - pre[a, 1] + s * (pre[b, 10] - pre[a, 4])
-        lrr = pre[m, 14] - pre[a, 5] - pre[b, 11]
-        fm = f * lm
-        fr = f * lr
-        fmm = f * (lm * lm + lmm)
-        fmr = f * (lm * lr + lmr)
-        frr = f * (lr * lr + lrr)
-        # E with its derivatives; every second one but those below is 0
-        em = er = emm = emr = 0.0
-        if m == 0:
-            e = 1.0
-        elif a == 0:
-            e = nu
-            em = -1.0
-        elif b == 0:
-            e = mu
-            em = 1.0
+        a = base + k[i]
+        b = base + n[i] - k[i]
+        m = base + n[i]
+        if top >= LOG_FROM:
+            value = np.exp(lead[i] + pre[a, 0] + pre[b, 3] - pre[m, 6])
         else:
-            e = mu * nu * s
-            em = (nu - mu) * s
-            er = -mu * nu
-            emm = -2.0 * s
-            emr = mu - nu
-        q[o, 0] = e * f
-        q[o, 1] = em * f + e * fm
-        q[o, 2] = er * f + e * fr
-        q[o, 3] = emm * f + 2.0 * em * fm + e * fmm
-        q[o, 4] = emr * f + em * fr + er * fm + e * fmr
-        q[o, 5] = 2.0 * er * fr + e * frr
+            value = lead[i] * pre[a, 0] * pre[b, 3] / pre[m, 6]
+        lm = s * (pre[a, 1] - pre[b, 4])
+        lr = pre[a, 2] + pre[b, 5] - pre[m, 7]
+        # E and its log-derivatives; E_mumu / E is 0 at the ends, E_rhorho always
+        if m == base:
+            e = 1.0
+            em = emm = er = 0.0
+        elif a == base:
+            e = m0
+            em = -u0
+            emm = er = 0.0
+        elif b == base:
+            e = m1
+            em = u1
+            emm = er = 0.0
+        else:
+            e = m1 * m0 * s
+            em = u1 - u0
+            emm = -2.0 * u1 * u0
+            er = -us
+        o = cells + i
+        q[o, 0] = e * value
+        q[o, 1] = lm + em
+        q[o, 2] = lr + er
+        q[o, 3] = lm * (lm + 2.0 * em) + emm
+        q[o, 4] = lr * (lr + 2.0 * er)
 
 
-@kernel
-def _objective_two(buf, at, f, q):
-    """Log-likelihood of K = 2 at the point in block ``at``; fills its gradient and Hessian."""
+@inlined
+def curvature(rho, k, n, f, top, pre, q, at, tails):
+    """Sums over the cells of f/p times q_mumu, q_murho, q_rhorho.
+
+    The row q[at R + i] must hold q / p in column 0. The second derivatives of the log factors
+    depend on a cell only through which factors it has, so that tail counts of the weights do:
+    each factor j is met once, not once a cell.
+    """
+    base = at * (top + 1)
+    cells = at * k.size
+    s = max(1.0 - rho, _FLOOR)
+    for j in range(top + 1):
+        tails[0, j] = 0.0
+        tails[1, j] = 0.0
+        tails[2, j] = 0.0
+    h0 = h1 = h2 = 0.0
+    for i in range(k.size):
+        o = cells + i
+        w = f[i] * q[o, 0]
+        h0 += w * q[o, 3]
+        h1 += w * q[o, 1] * q[o, 2]
+        h2 += w * q[o, 4]
+        tails[0, k[i]] += w
+        tails[1, n[i] - k[i]] += w
+        tails[2, n[i]] += w
+    ta = tb = td = 0.0
+    c0 = c1 = 0.0
+    for j in range(top - 1, 0, -1):
+        ta += tails[0, j + 1]
+        tb += tails[1, j + 1]
+        td += tails[2, j + 1]
+        row = base + j
+        ix = pre[row, 8]
+        ex = pre[row, 9]
+        iy = pre[row, 10]
+        ey = pre[row, 11]
+        ez = pre[row, 12]
+        wa = ta * ix
+        wb = tb * iy
+        c0 += wa * ix + wb * iy
+        h1 += wb - wa
+        c1 += wb * ey - wa * ex
+        h2 += td * ez * ez - ta * ex * ex - tb * ey * ey
+    return h0 - s * s * c0, h1 + s * c1, h2
+
+
+@inlined
+def _loglik(buf, at, size, f, q):
+    """Log-likelihood at the weights buf[at:]; column 0 of q becomes q / p. -inf where p = 0."""
+    total = 0.0
+    cells = f.size
+    for i in range(cells):
+        p = 0.0
+        for c in range(size):
+            p += buf[at + c] * q[c * cells + i, 0]
+        total += f[i] * np.log(p)
+        t = 1.0 / p
+        for c in range(size):
+            q[c * cells + i, 0] *= t
+    return total
+
+
+@inlined
+def _derivatives_two(buf, at, k, n, f, top, pre, q, tails):
+    """Gradient and Hessian of K = 2 at the point in block ``at``, after `_loglik`."""
     w = buf[at]
     v = 1.0 - w
-    total = 0.0
+    cells = f.size
     g0 = g1 = g2 = g3 = g4 = 0.0
     h00 = h01 = h02 = h03 = h04 = 0.0
     h11 = h12 = h13 = h14 = h22 = h23 = h24 = 0.0
     h33 = h34 = h44 = 0.0
-    s11 = s12 = s22 = s33 = s34 = s44 = 0.0
-    second = f.size
-    for i in range(f.size):
-        o = i
-        c = second + i
-        p = w * q[o, 0] + v * q[c, 0]
-        if not p > 0.0:
-            return -np.inf
+    for i in range(cells):
+        o = cells + i
         fi = f[i]
-        total += fi * np.log(p)
-        t = 1.0 / p
-        a1 = q[o, 1] * t
-        a2 = q[o, 2] * t
-        b1 = q[c, 1] * t
-        b2 = q[c, 2] * t
-        f0 = fi * (q[o, 0] - q[c, 0]) * t
+        s1 = q[i, 0]
+        s2 = q[o, 0]
+        u0 = s1 - s2
+        a1 = s1 * q[i, 1]
+        a2 = s1 * q[i, 2]
+        b1 = s2 * q[o, 1]
+        b2 = s2 * q[o, 2]
+        f0 = fi * u0
         f1 = fi * a1
         f2 = fi * a2
         f3 = fi * b1
         f4 = fi * b2
-        ft = fi * t
-        u0 = (q[o, 0] - q[c, 0]) * t
         g0 += f0
         g1 += f1
         g2 += f2
@@ -245,12 +291,8 @@ def _objective_two(buf, at, f, q):
         h33 += f3 * b1
         h34 += f3 * b2
         h44 += f4 * b2
-        s11 += ft * q[o, 3]
-        s12 += ft * q[o, 4]
-        s22 += ft * q[o, 5]
-        s33 += ft * q[c, 3]
-        s34 += ft * q[c, 4]
-        s44 += ft * q[c, 5]
+    s11, s12, s22 = curvature(buf[at + 2], k, n, f, top, pre, q, np.int64(0), tails)
+    s33, s34, s44 = curvature(buf[at + 4], k, n, f, top, pre, q, np.int64(1), tails)
     g = at + GRADIENT
     buf[g] = g0
     buf[g + 1] = w * g1
@@ -273,10 +315,9 @@ def _objective_two(buf, at, f, q):
     buf[h + 27] = v * (s33 - v * h33)
     buf[h + 35] = v * (s34 - v * h34)
     buf[h + 36] = v * (s44 - v * h44)
-    return total
 
 
-@kernel
+@inlined
 def weights_of(buf, at, size, out):
     """Stick-breaking: v (size - 1,) at buf[at:] -> weights at buf[out:]."""
     rest = 1.0
@@ -286,81 +327,73 @@ def weights_of(buf, at, size, out):
     buf[out + size - 1] = rest
 
 
-@kernel
-def _objective_three(buf, at, f, q):
-    """`_objective_two` for K = 3: w = v_1, (1 - v_1) v_2, (1 - v_1)(1 - v_2)."""
+@inlined
+def _derivatives_three(buf, at, k, n, f, top, pre, q, tails):
+    """`_derivatives_two` for K = 3: w = v_1, (1 - v_1) v_2, (1 - v_1)(1 - v_2)."""
     g = at + GRADIENT
     h = at + _HESSIAN
     u = _SCRATCH
     w = _SCRATCH + 8
-    weights_of(buf, at, 3, w)
+    cells = f.size
     v1 = buf[at]
     v2 = buf[at + 1]
     for a in range(8):
         buf[g + a] = 0.0
         for b in range(a + 1):
             buf[h + 8 * a + b] = 0.0
-    total = 0.0
-    block = f.size
-    for i in range(f.size):
-        o1 = i
-        o2 = o1 + block
-        o3 = o2 + block
-        p = buf[w] * q[o1, 0] + buf[w + 1] * q[o2, 0] + buf[w + 2] * q[o3, 0]
-        if not p > 0.0:
-            return -np.inf
+    for i in range(cells):
         fi = f[i]
-        total += fi * np.log(p)
-        t = 1.0 / p
+        s1 = q[i, 0]
+        s2 = q[cells + i, 0]
+        s3 = q[2 * cells + i, 0]
         # the scores of this cell: dp / p
-        buf[u] = (q[o1, 0] - v2 * q[o2, 0] - (1.0 - v2) * q[o3, 0]) * t
-        buf[u + 1] = (1.0 - v1) * (q[o2, 0] - q[o3, 0]) * t
+        buf[u] = s1 - v2 * s2 - (1.0 - v2) * s3
+        buf[u + 1] = (1.0 - v1) * (s2 - s3)
+        buf[h + 8] += fi * (s3 - s2)
         for c in range(3):
-            o = o1 + c * block
-            buf[u + 2 + 2 * c] = buf[w + c] * q[o, 1] * t
-            buf[u + 3 + 2 * c] = buf[w + c] * q[o, 2] * t
+            o = c * cells + i
+            # dw_c / dv_1 and dw_c / dv_2
+            first = 1.0 if c == 0 else (-v2 if c == 1 else v2 - 1.0)
+            second = 0.0 if c == 0 else (1.0 - v1 if c == 1 else v1 - 1.0)
+            m = h + 8 * (2 + 2 * c)
+            for e in range(2):
+                score = q[o, 0] * q[o, 1 + e]
+                buf[u + 2 + 2 * c + e] = buf[w + c] * score
+                buf[m + 8 * e] += fi * first * score
+                buf[m + 8 * e + 1] += fi * second * score
         for a in range(8):
             fu = fi * buf[u + a]
             buf[g + a] += fu
             for b in range(a + 1):
                 buf[h + 8 * a + b] -= fu * buf[u + b]
-        ft = fi * t
-        buf[h + 8] += ft * (q[o3, 0] - q[o2, 0])
-        for c in range(3):
-            o = o1 + c * block
-            m = h + 8 * (2 + 2 * c)
-            # dw_c / dv_1 and dw_c / dv_2
-            first = 1.0
-            second = 0.0
-            if c == 1:
-                first = -v2
-                second = 1.0 - v1
-            elif c == 2:
-                first = v2 - 1.0
-                second = v1 - 1.0
-            buf[m] += ft * first * q[o, 1]
-            buf[m + 1] += ft * second * q[o, 1]
-            buf[m + 8] += ft * first * q[o, 2]
-            buf[m + 9] += ft * second * q[o, 2]
-            m += 2 + 2 * c
-            buf[m] += ft * buf[w + c] * q[o, 3]
-            buf[m + 8] += ft * buf[w + c] * q[o, 4]
-            buf[m + 9] += ft * buf[w + c] * q[o, 5]
+    for c in range(3):
+        mm, mr, rr = curvature(buf[at + 3 + 2 * c], k, n, f, top, pre, q, c, tails)
+        m = h + 9 * (2 + 2 * c)
+        buf[m] += buf[w + c] * mm
+        buf[m + 8] += buf[w + c] * mr
+        buf[m + 9] += buf[w + c] * rr
+
+
+@inlined
+def objective(buf, at, size, k, n, f, lead, top, pre, q, tails, bar):
+    """Log-likelihood (-inf where p = 0) at the point in block ``at`` (int64).
+
+    Where it is above ``bar`` the gradient and the Hessian (lower triangle) are filled, too.
+    """
+    for c in range(size):
+        m = at + size - 1 + 2 * c
+        component_table(buf[m], buf[m + 1], k, n, lead, top, pre, q, c)
+    weights_of(buf, at, size, _SCRATCH + 8)
+    total = _loglik(buf, _SCRATCH + 8, size, f, q)
+    if total > bar:
+        if size == 2:
+            _derivatives_two(buf, at, k, n, f, top, pre, q, tails)
+        else:
+            _derivatives_three(buf, at, k, n, f, top, pre, q, tails)
     return total
 
 
-@kernel
-def objective(buf, at, size, k, n, f, lead, top, pre, q):
-    """Log-likelihood (-inf where p = 0) at the point in block ``at`` with gradient and Hessian."""
-    for c in range(size):
-        m = at + size - 1 + 2 * c
-        component_table(buf[m], buf[m + 1], k, n, lead, top, pre, q, c * k.size)
-    if size == 2:
-        return _objective_two(buf, at, f, q)
-    return _objective_three(buf, at, f, q)
-
-
-@kernel
+@inlined
 def _free_variables(buf, at, size, free):
     """Indices of the variables that may move; returns how many."""
     head = size - 1
@@ -391,7 +424,7 @@ def _free_variables(buf, at, size, free):
     return count
 
 
-@kernel
+@inlined
 def _damped_step(buf, at, free, count, damping):
     """Solve (-H + damping diag|H|) step = g on the free variables; False when not positive.
 
@@ -400,6 +433,7 @@ def _damped_step(buf, at, free, count, damping):
     """
     g = at + GRADIENT
     h = at + _HESSIAN
+    positive = True
     for a in range(count):
         row = _FACTOR + 8 * a
         i = free[a]
@@ -417,8 +451,7 @@ def _damped_step(buf, at, free, count, damping):
             value -= scaled * buf[row + b]
             buf[row + b] = scaled
             rhs -= scaled * buf[_STEP + b]
-        if not value > 0.0:
-            return False
+        positive = positive and value > 0.0
         buf[row + a] = 1.0 / value
         buf[_STEP + a] = rhs
     for a in range(count - 1, -1, -1):
@@ -426,7 +459,7 @@ def _damped_step(buf, at, free, count, damping):
         for c in range(a + 1, count):
             value -= buf[_FACTOR + 8 * c + a] * buf[_STEP + c]
         buf[_STEP + a] = value
-    return True
+    return positive
 
 
 @kernel
@@ -443,7 +476,7 @@ def projected_gradient(buf, at, size, f, free):
 
 
 @kernel
-def newton(buf, size, k, n, f, lead, top, pre, q, free, rival, best, reach):
+def newton(buf, size, k, n, f, lead, top, pre, q, tails, free, rival, best, reach):
     """Maximise from the point in block 0. Returns (block, log-likelihood, iterations, code).
 
     ``rival`` is the log-likelihood of the best point so far, ``best`` (3 size - 1,). A run is
@@ -451,19 +484,42 @@ def newton(buf, size, k, n, f, lead, top, pre, q, free, rival, best, reach):
     reach beyond the rival, and the decrement is below ``reach``; or it has come so close to the
     best point (either order of two components) that it is on its way there.
     """
-    at = np.int64(0)
-    other = np.int64(_BLOCK)
-    level = objective(buf, at, size, k, n, f, lead, top, pre, q)
-    if level == -np.inf:
-        return at, level, 0, ITERATION_CAP
     d = 3 * size - 1
+    at = np.int64(_BLOCK)
+    other = np.int64(0)
+    level = -np.inf
+    decrement = np.inf
+    noise = 0.0
     damping = 1e-2
     growth = 2.0
+    done = False
     polished = 0
     for iteration in range(_MAX_ITER):
-        count = _free_variables(buf, at, size, free)
-        if count == 0:
+        bar = -np.inf if done else level
+        value = objective(buf, other, size, k, n, f, lead, top, pre, q, tails, bar)
+        if done and not value > level - 4.0 * noise:
             return at, level, iteration, CONVERGED
+        if done or value > level:
+            if iteration > 0:
+                # Nielsen's update: by how well the quadratic model foretold the gain
+                ratio = 2.0 * (value - level) / decrement
+                damping *= max(0.03, 1.0 - (2.0 * ratio - 1.0) ** 3)
+                growth = 2.0
+                if damping < 1e-6:
+                    damping = 0.0
+            level = value
+            at, other = other, at
+            count = _free_variables(buf, at, size, free)
+            if count == 0:
+                return at, level, iteration, CONVERGED
+        elif iteration == 0:
+            return other, value, iteration, ITERATION_CAP
+        else:
+            damping = max(growth * damping, 1e-3)
+            growth *= 2.0
+            if damping > 1e18:
+                # no representable step grows the log-likelihood: a maximum to rounding
+                return at, level, iteration, CONVERGED
         while not _damped_step(buf, at, free, count, damping):
             damping = max(10.0 * damping, 1e-3)
         decrement = 0.0
@@ -471,6 +527,8 @@ def newton(buf, size, k, n, f, lead, top, pre, q, free, rival, best, reach):
             decrement += buf[at + GRADIENT + free[a]] * buf[_STEP + a]
         # below the rounding of the log-likelihood itself steps cannot be compared any more
         noise = max(_DECREMENT, 2e-15 * abs(level))
+        if done:
+            polished += 1
         done = decrement < noise and damping <= 1.0
         if done and (decrement < 1e-26 or polished == 3):
             return at, level, iteration, CONVERGED
@@ -491,26 +549,6 @@ def newton(buf, size, k, n, f, lead, top, pre, q, free, rival, best, reach):
         for a in range(count):
             i = free[a]
             buf[other + i] = min(1.0, max(0.0, buf[at + i] + buf[_STEP + a]))
-        value = objective(buf, other, size, k, n, f, lead, top, pre, q)
-        if done:
-            polished += 1
-            if not value > level - 4.0 * noise:
-                return at, level, iteration, CONVERGED
-        if done or value > level:
-            # Nielsen's update: by how well the quadratic model foretold the gain
-            ratio = 2.0 * (value - level) / decrement
-            level = value
-            at, other = other, at
-            damping *= max(0.03, 1.0 - (2.0 * ratio - 1.0) ** 3)
-            growth = 2.0
-            if damping < 1e-6:
-                damping = 0.0
-        else:
-            damping = max(growth * damping, 1e-3)
-            growth *= 2.0
-            if damping > 1e18:
-                # no representable step grows the log-likelihood: a maximum to rounding
-                return at, level, iteration, CONVERGED
     return at, level, _MAX_ITER, ITERATION_CAP
 
 
@@ -700,7 +738,7 @@ def probabilities(x, size, k, n, lead, top, buf, pre, q, p):
         p[i] = 0.0
     for c in range(size):
         m = size - 1 + 2 * c
-        component_table(x[m], x[m + 1], k, n, lead, top, pre, q, 0)
+        component_table(x[m], x[m + 1], k, n, lead, top, pre, q, np.int64(0))
         for i in range(p.size):
             p[i] += buf[_SCRATCH + c] * q[i, 0]
 
@@ -825,7 +863,7 @@ def best_atoms(p, k, n, f, lead, top, pre, q, grid_mu, grid_rho, atoms):
         gain = 0.0
         where = 0
         for v in range(grid_rho.size):
-            component_table(grid_mu[u], grid_rho[v], k, n, lead, top, pre, q, 0)
+            component_table(grid_mu[u], grid_rho[v], k, n, lead, top, pre, q, np.int64(0))
             value = -items
             for i in range(p.size):
                 value += f[i] * q[i, 0] / p[i]
@@ -914,7 +952,7 @@ def mirror_cells(k, n, f, k2, n2, f2):
 
 @kernel
 def _climb(
-    starts, many, size, k, n, f, lead, top, buf, pre, q, free, p, modes, found, base, x, best
+    starts, many, size, k, n, f, lead, top, buf, pre, q, tails, free, p, modes, found, base, x, best
 ):
     """Newton from the first ``many`` rows of starts; keep the best in x.
 
@@ -929,7 +967,7 @@ def _climb(
         for a in range(d):
             buf[a] = starts[row, a]
         at, value, used, outcome = newton(
-            buf, size, k, n, f, lead, top, pre, q, free, best[0], x, reach
+            buf, size, k, n, f, lead, top, pre, q, tails, free, best[0], x, reach
         )
         best[1] += used
         if value > best[0] and outcome != ABANDONED:
@@ -1008,7 +1046,7 @@ def fit_tables(k, n, freq, size, mode_rows, grid_mu, grid_rho, xs, infos):
     n2 = np.empty(cells, np.int64)
     f2 = np.empty(cells)
     lead = np.empty(cells)
-    tails = np.empty((3, max(top, 1)))
+    tails = np.empty((3, top + 1))
     p = np.empty(cells)
     low = np.empty(cells, np.bool_)
     modes = np.empty((mode_rows, cells))
@@ -1021,8 +1059,8 @@ def fit_tables(k, n, freq, size, mode_rows, grid_mu, grid_rho, xs, infos):
     starts_two = np.empty((count_two + 2, 5))
     starts_three = np.empty((15, 8))
     buf = np.empty(BUFFER)
-    pre = np.empty((top + 1, 16))
-    q = np.empty((size * cells, 6))
+    pre = np.empty((size * (top + 1), 16))
+    q = np.empty((size * cells, 5))
     free = np.empty(8, np.int64)
     for row in range(freq.shape[0]):
         used = 0
@@ -1118,6 +1156,7 @@ def fit_tables(k, n, freq, size, mode_rows, grid_mu, grid_rho, xs, infos):
                     buf,
                     pre,
                     q,
+                    tails,
                     free,
                     pp,
                     counted,
@@ -1166,12 +1205,12 @@ def mixture_law(weights, mean, rho, n, law):
     lead = np.empty(n + 1)
     lead_factors(k, m, lead)
     pre = np.empty((n + 1, 16))
-    q = np.empty((n + 1, 6))
+    q = np.empty((n + 1, 5))
     total = 0.0
     for i in range(n + 1):
         law[i] = 0.0
     for c in range(weights.size):
-        component_table(mean[c], rho[c], k, m, lead, n, pre, q, 0)
+        component_table(mean[c], rho[c], k, m, lead, n, pre, q, np.int64(0))
         for i in range(n + 1):
             law[i] += weights[c] * q[i, 0]
     for i in range(n + 1):

@@ -20,8 +20,8 @@ from stability.fit.result import Float, MixtureFit, assemble
 from stability.fit.starts import ATOMS, GRID_MEAN, GRID_RHO
 from stability.fit.table import CountTable
 
-_STEPS = 12  # EM steps from each start
-_MORE = 200  # further EM steps of the best start, at most
+_STEPS = 8  # EM steps from each start
+_MORE = 60  # further EM steps of the best start, at most
 _GAIN = 1e-10
 _BOUND = 1e-9  # L-BFGS-B keeps this distance from bounds where the log-likelihood is -inf
 _M_STEP = {"ftol": 1e-12, "gtol": 1e-8, "maxiter": 60}
@@ -72,16 +72,16 @@ class _Data:
         self.top = int(table.n.max())
         self.lead = np.empty(table.k.size)
         kernels.lead_factors(table.k, table.n, self.lead)
-        self.tables = np.empty((size * table.k.size, 6))
-        self.pre = np.empty((self.top + 1, 16))
+        self.tables = np.empty((size * table.k.size, 5))
+        self.pre = np.empty((size * (self.top + 1), 16))
+        self.tails = np.empty((3, self.top + 1))
         self.buf = np.zeros(kernels.BUFFER)
 
     def fill(self, mean: float, rho: float, at: int = 0) -> npt.NDArray[np.float64]:
-        """Probabilities and derivatives (R, 6) of one component."""
+        """Probabilities and log-derivatives (R, 5) of one component."""
         t = self.table
-        rows = self.tables[at * t.k.size : (at + 1) * t.k.size]
-        kernels.component_table(mean, rho, t.k, t.n, self.lead, self.top, self.pre, rows, 0)
-        return rows
+        kernels.component_table(mean, rho, t.k, t.n, self.lead, self.top, self.pre, self.tables, at)
+        return self.tables[at * t.k.size : (at + 1) * t.k.size]
 
     def starts(self) -> list[Float]:
         """The deterministic starts of the Newton search, for the same table."""
@@ -149,11 +149,9 @@ class _Data:
 
         def loss(x: Float) -> tuple[float, Float]:
             rows = self.fill(float(x[0]), float(x[1]))
-            q = rows[:, 0]
             # a cell of no weight may be impossible
-            share = np.where(weight > 0.0, weight / np.maximum(q, 1e-200), 0.0)
-            level = np.where(weight > 0.0, np.log(np.maximum(q, 1e-200)), 0.0)
-            return -float(weight @ level), -(share @ rows[:, 1:3])
+            level = np.where(weight > 0.0, np.log(np.maximum(rows[:, 0], 1e-200)), 0.0)
+            return -float(weight @ level), -(weight @ rows[:, 1:3])
 
         before = loss(part)[0]
         limits = [(_BOUND, 1.0 - _BOUND), (0.0, 1.0 - _BOUND)]
@@ -168,12 +166,13 @@ class _Data:
             rows = self.fill(float(x[0]), float(x[1]))
             if not (rows[:, 0] > 0.0).all():
                 return 1e300, np.zeros(2)
-            slope = (self.freq / rows[:, 0]) @ rows[:, 1:3]
+            slope = self.freq @ rows[:, 1:3]
             return -float(self.freq @ np.log(rows[:, 0])) / self.items, -slope / self.items
         self.buf[: x.size] = x
         level = kernels.objective(
-            self.buf, 0, self.size, t.k, t.n, self.freq, self.lead, self.top, self.pre, self.tables
-        )
+            self.buf, 0, self.size, t.k, t.n, self.freq, self.lead, self.top, self.pre, self.tables,
+            self.tails, -np.inf,
+        )  # fmt: skip
         slope = self.buf[kernels.GRADIENT : kernels.GRADIENT + x.size]
         # L-BFGS-B wants numbers: a point where an observed count is impossible is a bad one
         if level == -np.inf:
