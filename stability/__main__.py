@@ -221,26 +221,41 @@ def _datasets(arguments: argparse.Namespace) -> None:
 def _demo(arguments: argparse.Namespace) -> None:
     log = load_recording("smollm2")
     trace = detect(log)
-    print("A recorded debate: five small language models, 72 questions, four rounds.")
+    _say("A recorded debate: five agents, all SmolLM2-135M-Instruct, 72 questions, four rounds.")
     _print_trace(trace)
-    last = trace.rounds[-1]
     unanimity = detect(log, Unanimity())
-    print(f"Unanimity: {unanimity.verdict}")
+    _say(f"Unanimity: {unanimity.verdict}")
     flips = ", ".join(f"{row.flip_share:.1%}" for row in trace.rounds[1:])
-    print(
-        f"Flip share: the leading answer changed in {flips} of the items at t = 1, 2, "
-        f"{last.round}: answers still move, whatever D says."
+    _say(
+        f"Flip share: the leading answer changed in {flips} of the items at t = 1, 2, 3: answers "
+        "still move, whatever D says."
+    )
+    print()
+    _say(
+        f"In short: the distance rule stops at t = {trace.stop_round} with a threshold that lies "
+        f"inside sampling noise, while unanimity has stopped {unanimity.rounds[-1].stopped} of "
+        f"{log.n_items} items and the leading answer still changes in "
+        f"{trace.rounds[-1].flip_share:.1%} of them: {log.n_items} items cannot show that this "
+        "debate has settled."
     )
     _save_picture(trace, arguments.plot)
-    print(f"Picture: {arguments.plot}")
+    _say(f"Picture: {arguments.plot}")
 
 
 def _print_trace(trace: StabilityTrace) -> None:
     heads, body = trace.table()
     _print_table(heads, body, text_from=len(heads) - 1)
-    console = _console()
+    print()
     for line in trace.account():
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        if line.startswith("Verdict:"):
+            print()
+        _say(line)
+
+
+def _say(text: str) -> None:
+    """Print a sentence: broken between words on a terminal, in one line everywhere else."""
+    console = _console()
+    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def _print_table(heads: Sequence[str], body: Sequence[Sequence[str]], *, text_from: int) -> None:
@@ -263,9 +278,6 @@ def _console() -> "Console":
 
 
 def _save_picture(trace: StabilityTrace, path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("agg")
     from stability import plots
 
     path.parent.mkdir(parents=True, exist_ok=True)

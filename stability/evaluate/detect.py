@@ -65,7 +65,7 @@ def detect(
     >>> trace.stop_round, [row.stopped for row in trace.rounds]
     (3, [12, 20, 28, 72])
     """
-    ks = _first_ks_rule(rule)
+    ks = first_ks_rule(rule)
     own = ("auto", "current", 2) if ks is None else (ks.observable, ks.reference, ks.n_components)
     wanted = own[0] if observable is None else observable
     target = own[1] if reference is None else check_choice("reference", reference, _REFERENCES)
@@ -157,13 +157,14 @@ def observed_counts(
     return k, n, n > 0, "agreement"
 
 
-def _first_ks_rule(rule: Rule) -> KSRule | None:
+def first_ks_rule(rule: Rule) -> KSRule | None:
+    """Return the first `KSRule` inside a rule, the one whose distance a composite shows."""
     if isinstance(rule, KSRule):
         return rule
     for field in fields(rule):  # type: ignore[arg-type]  # every rule is a dataclass
         value = getattr(rule, field.name)
         for part in value if isinstance(value, tuple) else (value,):
-            found = _first_ks_rule(part) if isinstance(part, Rule) else None
+            found = first_ks_rule(part) if isinstance(part, Rule) else None
             if found is not None:
                 return found
     return None
