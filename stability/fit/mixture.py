@@ -76,7 +76,7 @@ def fit_mixture(
     >>> from stability import fit_mixture
     >>> fit = fit_mixture([0, 1, 6, 7], 7, freq=[40, 20, 30, 110])
     >>> fit.weights.round(3), fit.mean.round(3)
-    (array([0.301, 0.699]), array([0.047, 0.969]))
+    (array([0.3, 0.7]), array([0.048, 0.969]))
     """
     size = check_int("n_components", n_components, minimum=1, maximum=MAX_COMPONENTS)
     chosen = check_choice("method", method, ("auto", "em"))
@@ -152,7 +152,7 @@ def fit_mixtures(
     >>> from stability import fit_mixtures
     >>> fits = fit_mixtures([[3, 1, 0, 2], [0, 0, 0, 9]], 3, n_components=1)
     >>> fits.mean.round(3).tolist(), [status.value for status in fits.status]
-    ([[0.389], [1.0]], ['interior', 'point mass'])
+    ([[0.407], [1.0]], ['interior', 'point mass'])
     """
     agents = check_int("n", n, minimum=1)
     size = check_int("n_components", n_components, minimum=1, maximum=MAX_COMPONENTS)

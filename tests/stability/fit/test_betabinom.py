@@ -1,6 +1,5 @@
 """The Beta-Binomial law against exact arithmetic, against itself and against chance."""
 
-import doctest
 import math
 import pickle
 from fractions import Fraction
@@ -13,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stability._kernels import betabinom as kernels
-from stability.fit import betabinom
 from stability.fit.betabinom import BetaBinomial
 
 few = settings(max_examples=40, deadline=None)
@@ -566,9 +564,3 @@ def test_draws_of_shapes_without_a_beta_variate():
     ends = BetaBinomial(1e-320, 1e-320).rvs(7, 1000, rng=make_rng())
     assert set(ends.tolist()) == {0, 7}
     assert isinstance(BetaBinomial(2, 2).rvs(7, rng=make_rng()), int)
-
-
-def test_examples_of_the_docstrings():
-    result = doctest.testmod(betabinom)
-    assert result.attempted > 10
-    assert result.failed == 0
