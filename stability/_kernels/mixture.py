@@ -767,84 +767,58 @@ def _split_start(k, n, f, low, x):
 @kernel
 def starts_of_two(top):
     """How many starts of two components are used when the largest n is ``top``."""
-    return 7 if top < 12 else 15
+    return 6 if top < 12 else 8
 
 
 @kernel
 def fill_start_two(index, p, r, top, k, n, f, low, x):
-    """Start ``index`` of the deterministic list; the first seven serve every n, all need n >= 12.
+    """Start ``index`` of the deterministic list: six for every n, two more for n >= 12.
 
     (w; mu1, rho1; mu2, rho2) with p, r the moment estimates of mean and correlation and
-    sd = sqrt(p (1-p) r): the spread of the item means. The list was chosen by the share of
-    random histograms whose best of 100 random starts it reaches.
+    sd = sqrt(p (1-p) r), the spread of the item means. The list is the smallest that reached the
+    best of fifteen candidates in 99.9 % (n = 7) and 99.8 % (n = 12-20) of 4,500 and 13,500 tables
+    simulated from five mixtures.
     """
     sd = np.sqrt(p * (1.0 - p) * r)
-    lo = max(1e-3, p - sd)
-    hi = min(1.0 - 1e-3, p + sd)
     x[0] = 0.1
     x[1] = p
     x[3] = p
     x[4] = 0.1
     if index == 0:
+        # two kinds, one spread apart on either side
         x[0] = 0.5
-        x[1] = lo
+        x[1] = max(1e-3, p - sd)
         x[2] = 0.1
-        x[3] = hi
+        x[3] = min(1.0 - 1e-3, p + sd)
     elif index == 1:
+        # some items nearly all-or-nothing
         x[2] = 0.7
-    elif index == 2:
-        x[1] = 0.5
-        x[2] = 0.01
-        x[4] = min(0.95, r + 0.05)
-    elif index == 3:
+    elif index == 2 or index == 3:
+        # easy items apart: those that all, or all but one, get right
         for i in range(k.size):
-            low[i] = k[i] <= n[i] - 2
-        _split_start(k, n, f, low, x)
-    elif index == 4:
-        for i in range(k.size):
-            low[i] = k[i] == 0
+            low[i] = k[i] <= n[i] - (2 if index == 2 else 1)
         _split_start(k, n, f, low, x)
     elif index == 5:
-        for i in range(k.size):
-            low[i] = k[i] < n[i]
-        _split_start(k, n, f, low, x)
-    elif index == 6:
-        x[2] = 0.95
-        x[4] = 0.01
-    elif index == 7:
-        x[0] = 0.5
-        x[1] = lo
-        x[2] = 0.01
-        x[3] = hi
-        x[4] = 0.01
-    elif index <= 11:
-        x[1] = 0.125 + 0.25 * (index - 8)
-        x[2] = 0.003
-        x[4] = min(0.95, r + 0.05)
-    else:
-        # splits at quantiles of k/n: 10 %, 75 % of the items, and one below the top
+        # the lowest tenth apart
         items = 0.0
         for i in range(f.size):
             items += f[i]
-        goal = 0.1 if index == 12 else 0.75
-        if index == 14:
+        cut = 1.0
+        for step in range(top, -1, -1):
+            below = 0.0
             for i in range(k.size):
-                low[i] = k[i] <= n[i] - 3
-        else:
-            cut = 0.0
-            found = False
-            for step in range(top + 1):
-                level = step / top
-                below = 0.0
-                for i in range(k.size):
-                    if k[i] <= level * n[i]:
-                        below += f[i]
-                if not found and below >= goal * items:
-                    cut = level
-                    found = True
-            for i in range(k.size):
-                low[i] = k[i] <= cut * n[i]
+                if k[i] * top <= step * n[i]:
+                    below += f[i]
+            if below >= 0.1 * items:
+                cut = step / top
+        for i in range(k.size):
+            low[i] = k[i] <= cut * n[i]
         _split_start(k, n, f, low, x)
+    else:
+        # a sharp group on a broad background
+        x[1] = 0.375 if index == 4 else (0.125 if index == 6 else 0.875)
+        x[2] = 0.003
+        x[4] = min(0.95, r + 0.05)
 
 
 @kernel
