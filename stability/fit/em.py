@@ -74,8 +74,6 @@ class _Data:
         kernels.lead_factors(table.k, table.n, self.lead)
         self.tables = np.empty((size * table.k.size, 5))
         self.pre = np.empty((size * (self.top + 1), 16))
-        self.tails = np.empty((3, self.top + 1))
-        self.buf = np.zeros(kernels.BUFFER)
 
     def fill(self, mean: float, rho: float, at: int = 0) -> npt.NDArray[np.float64]:
         """Probabilities and log-derivatives (R, 5) of one component."""
@@ -161,23 +159,33 @@ class _Data:
 
     def observed(self, x: Float) -> tuple[float, Float]:
         """Minus the log-likelihood per item at x, with its gradient."""
-        t = self.table
-        if self.size == 1:
-            rows = self.fill(float(x[0]), float(x[1]))
-            if not (rows[:, 0] > 0.0).all():
-                return 1e300, np.zeros(2)
-            slope = self.freq @ rows[:, 1:3]
-            return -float(self.freq @ np.log(rows[:, 0])) / self.items, -slope / self.items
-        self.buf[: x.size] = x
-        level = kernels.objective(
-            self.buf, 0, self.size, t.k, t.n, self.freq, self.lead, self.top, self.pre, self.tables,
-            self.tails, -np.inf,
-        )  # fmt: skip
-        slope = self.buf[kernels.GRADIENT : kernels.GRADIENT + x.size]
-        # L-BFGS-B wants numbers: a point where an observed count is impossible is a bad one
-        if level == -np.inf:
+        head = self.size - 1
+        for c in range(self.size):
+            self.fill(float(x[head + 2 * c]), float(x[head + 2 * c + 1]), c)
+        table = self.tables.reshape(self.size, -1, 5)
+        weights, slopes = self.weights(x), self.weight_slopes(x)
+        p = weights @ table[:, :, 0]
+        if not (p > 0.0).all():
+            # L-BFGS-B wants numbers: a point where an observed count is impossible is a bad one
             return 1e300, np.zeros(x.size)
-        return -level / self.items, -slope / self.items
+        ratio = table[:, :, 0] * (self.freq / p)
+        gradient = np.empty(x.size)
+        gradient[:head] = slopes.T @ ratio.sum(axis=1)
+        for c in range(self.size):
+            gradient[head + 2 * c : head + 2 * c + 2] = weights[c] * (ratio[c] @ table[c, :, 1:3])
+        return -float(self.freq @ np.log(p)) / self.items, -gradient / self.items
+
+    def weight_slopes(self, x: Float) -> Float:
+        """Derivatives dw_c / dv_a, (K, K - 1)."""
+        head = self.size - 1
+        slopes = np.zeros((self.size, head))
+        for c in range(self.size):
+            for a in range(min(c + 1, head)):
+                factors = [(-1.0 if b == a else 1.0 - x[b]) for b in range(min(c, head))]
+                if c < head:
+                    factors.append(1.0 if c == a else x[c])
+                slopes[c, a] = np.prod(factors)
+        return slopes
 
     def polish(self, x: Float) -> tuple[Float, float, int]:
         """One L-BFGS-B run on the observed log-likelihood: (point, log-likelihood, iterations)."""
