@@ -38,7 +38,7 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def debates() -> Path:
+def recorded() -> Path:
     """Return the folder of the recorded debates that are not packaged; skip where it is absent."""
     folder = Path(os.environ.get("DEBATE_DATA", ROOT.parent / "shared")) / "debates"
     if not folder.is_dir():

@@ -1,0 +1,67 @@
+"""What a fresh interpreter sees: light imports, and the commands."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import stability
+
+pytestmark = pytest.mark.integration
+HEAVY = (
+    "scipy.stats",
+    "scipy.optimize",
+    "scipy.special",
+    "pandas",
+    "pyarrow",
+    "xarray",
+    "statsmodels",
+    "arviz",
+    "matplotlib",
+    "rich",
+    "joblib",
+    "hypothesis",
+    "networkx",
+    "sympy",
+)
+
+
+@pytest.fixture
+def python(root, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(root))
+
+    def run(*words):
+        done = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+def test_import_stability_is_light(python):
+    code = (
+        "import sys, stability\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])\n"
+        "print('numba' in sys.modules, [n for n in ('theory', 'sims') if n in sys.modules])"
+    )
+    assert python("-c", code) == (0, "[]\nTrue []\n", "")
+
+
+def test_import_theory_and_sims_loads_no_sibling(python):
+    code = "import sys, theory, sims; print('stability' in sys.modules, 'numpy' in sys.modules)"
+    assert python("-c", code) == (0, "False False\n", "")
+
+
+def test_stability_tells_its_version(python):
+    assert python("-m", "stability", "--version") == (0, f"stability {stability.__version__}\n", "")
+
+
+@pytest.mark.parametrize("name", ["theory", "sims"])
+def test_empty_packages_say_so(python, name):
+    code, out, err = python("-m", name)
+    assert (code, out, err) == (2, "", f"{name}: no commands in this version\n")
+    code, out, err = python("-m", name, "--help")
+    assert (code, err) == (0, "")
+    assert "holds no public names in this version" in re.sub(r"\s+", " ", out)
