@@ -6,6 +6,7 @@ means, ties by rho. A component without weight repeats the heaviest one, and a p
 rho = 0: their parameters are arbitrary, and this makes equal fits equal.
 """
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self, TypeVar, final
@@ -266,12 +267,14 @@ def assemble(
     trace: Float | None = None,
 ) -> MixtureFit:
     """Make a result of a point x (3K - 1,) and its info (5,)."""
-    top = int(table.n.max())
-    items = int(table.freq.sum())
-    weights, mean, rho = (part[0] for part in canonical(x[None, :], size, top))
-    loglik = min(float(info[0]), saturated(table))
-    flags = _flags(weights, mean, rho, top, items, bool(info[2] == kernels.ITERATION_CAP))
-    for array in (*table, weights, mean, rho):
+    top = int(table.n[-1])
+    freq, agents = table.freq.tolist(), table.n.tolist()
+    items = sum(freq)
+    parts = canonical(x.tolist(), size, top)
+    loglik = min(float(info[0]), _saturated(freq, agents))
+    flags = _flags(parts, top, items, bool(info[2] == kernels.ITERATION_CAP))
+    weights, mean, rho = (_frozen(np.array(column)) for column in zip(*parts, strict=True))
+    for array in table:
         array.setflags(write=False)
     return MixtureFit(
         weights=weights,
@@ -294,83 +297,73 @@ def assemble_many(
     hist: Float, n: int, size: int, x: Float, info: Float, problems: tuple[str | None, ...]
 ) -> MixtureFits:
     """Make the result of a batch; rows with a problem are NaN and have no status."""
-    weights, mean, rho = canonical(x, size, n)
-    alpha, beta = shapes(mean, rho)
-    lost = np.array([problem is not None for problem in problems], np.bool_)
-    for array in (weights, mean, rho, alpha, beta):
-        array[lost] = np.nan
-    safe = np.where(lost[:, None], 1.0, hist)
-    items = safe.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        best = np.where(safe > 0.0, safe * np.log(safe / items[:, None]), 0.0).sum(axis=1)
-    loglik = np.where(lost, np.nan, np.minimum(info[:, 0], best))
-    flags = tuple(
-        ()
-        if problem is not None
-        else _flags(w, m, r, n, int(count), bool(row[2] == kernels.ITERATION_CAP))
-        for problem, w, m, r, count, row in zip(
-            problems, weights, mean, rho, items, info, strict=True
-        )
-    )
+    rows = len(problems)
+    values = np.full((3, rows, size), np.nan)
+    loglik = np.full(rows, np.nan)
+    flags: list[tuple[FitStatus, ...]] = [()] * rows
+    agents = [n] * (n + 1)
+    for row, (problem, point) in enumerate(zip(problems, x.tolist(), strict=True)):
+        if problem is not None:
+            continue
+        freq = hist[row].tolist()
+        parts = canonical(point, size, n)
+        values[:, row, :] = np.array(parts).T
+        loglik[row] = min(info[row, 0], _saturated(freq, agents))
+        capped = bool(info[row, 2] == kernels.ITERATION_CAP)
+        flags[row] = _flags(parts, n, int(sum(freq)), capped)
+    alpha, beta = shapes(values[1], values[2])
+    alpha[np.isnan(values[1])] = np.nan
+    beta[np.isnan(values[1])] = np.nan
     return MixtureFits(
         n=n,
         hist=_frozen(hist),
-        weights=_frozen(weights),
-        mean=_frozen(mean),
-        rho=_frozen(rho),
+        weights=_frozen(values[0]),
+        mean=_frozen(values[1]),
+        rho=_frozen(values[2]),
         alpha=_frozen(alpha),
         beta=_frozen(beta),
         loglik=_frozen(loglik),
         n_iter=_frozen(info[:, 1].copy()),
         grad_norm=_frozen(info[:, 4].copy()),
         status=tuple(flag[0] if flag else None for flag in flags),
-        flags=flags,
+        flags=tuple(flags),
         problems=problems,
     )
 
 
-def canonical(x: Float, size: int, top: int) -> tuple[Float, Float, Float]:
-    """Points (B, 3K - 1) -> weights, means, correlations (B, K), ordered and without arbitrariness.
+def canonical(x: list[float], size: int, top: int) -> list[tuple[float, float, float]]:
+    """A point (3K - 1) as K components (weight, mean, rho), ordered and without arbitrariness.
 
     The same fit always gets the same parameters: a component without weight repeats the heaviest
     one; a point mass, and every component when n = 1, has rho = 0.
     """
-    rows = x.shape[0]
-    weights = np.ones((rows, size))
-    rest = np.ones(rows)
-    for c in range(size - 1):
-        weights[:, c] = rest * x[:, c]
-        rest = rest * (1.0 - x[:, c])
-    weights[:, size - 1] = rest
-    mean = x[:, size - 1 :: 2].copy()
-    rho = x[:, size::2].copy()
-    if top <= 1:
-        rho[:] = 0.0
-    rho[(mean <= 0.0) | (mean >= 1.0)] = 0.0
-    heaviest = np.argmax(weights, axis=1)
-    dead = weights <= 0.0
-    each = np.arange(rows)
-    mean = np.where(dead, mean[each, heaviest][:, None], mean)
-    rho = np.where(dead, rho[each, heaviest][:, None], rho)
-    order = np.lexsort((rho, mean), axis=1)
-    column = each[:, None]
-    return weights[column, order], mean[column, order], rho[column, order]
+    parts = []
+    rest = 1.0
+    for c in range(size):
+        weight = rest * x[c] if c < size - 1 else rest
+        rest -= weight
+        mean, rho = x[size - 1 + 2 * c], x[size + 2 * c]
+        parts.append((max(weight, 0.0), mean, rho if 0.0 < mean < 1.0 and top > 1 else 0.0))
+    _, mean, rho = max(parts)
+    parts = [part if part[0] > 0.0 else (0.0, mean, rho) for part in parts]
+    return sorted(parts, key=lambda part: (part[1], part[2]))
 
 
-def saturated(table: CountTable) -> float:
-    """Log-likelihood of the saturated multinomial: the bound of every fit."""
-    freq = table.freq.astype(np.float64)
-    starts = np.flatnonzero(np.diff(table.n, prepend=-1))
-    totals = np.add.reduceat(freq, starts)
-    share = freq / np.repeat(totals, np.diff(starts, append=freq.size))
-    return float((freq * np.log(share)).sum())
+def _saturated(freq: list[float], agents: list[int]) -> float:
+    """Log-likelihood of the saturated multinomial of each n: the bound of every fit."""
+    totals: dict[int, float] = {}
+    for n, count in zip(agents, freq, strict=True):
+        totals[n] = totals.get(n, 0.0) + count
+    pairs = zip(agents, freq, strict=True)
+    return sum(count * math.log(count / totals[n]) for n, count in pairs if count > 0)
 
 
 def _flags(
-    weights: Float, mean: Float, rho: Float, top: int, items: int, capped: bool
+    parts: list[tuple[float, float, float]], top: int, items: int, capped: bool
 ) -> tuple[FitStatus, ...]:
     """All statuses that apply, the most important first."""
-    size = weights.size
+    size = len(parts)
+    live = [(mean, rho) for weight, mean, rho in parts if weight > 0.0]
     found = []
     if capped:
         found.append(FitStatus.ITERATION_CAP)
@@ -378,18 +371,13 @@ def _flags(
         found.append(FitStatus.SINGLE_ITEM)
     if top < 3 * size - 1:
         found.append(FitStatus.NOT_IDENTIFIABLE)
-    live = [
-        (m, r)
-        for w, m, r in zip(weights.tolist(), mean.tolist(), rho.tolist(), strict=True)
-        if w > 0
-    ]
     if len(live) < size:
         found.append(FitStatus.COLLAPSED)
-    if any(m in (0.0, 1.0) for m, _ in live):
+    if any(mean in (0.0, 1.0) for mean, _ in live):
         found.append(FitStatus.POINT_MASS)
-    if any(r == 1.0 for _, r in live):
+    if any(rho == 1.0 for _, rho in live):
         found.append(FitStatus.ALL_OR_NOTHING)
-    if any(r == 0.0 and 0.0 < m < 1.0 for m, r in live) and top > 1:
+    if top > 1 and any(rho == 0.0 and 0.0 < mean < 1.0 for mean, rho in live):
         found.append(FitStatus.BINOMIAL_LIMIT)
     return tuple(found) or (FitStatus.INTERIOR,)
 
