@@ -25,8 +25,10 @@ from stability.fit.result import Float, MixtureFit
 
 SPACES = ("predictive", "latent", "empirical")
 # Points a half of [0, 1] on which the latent sup is first looked for; it is then refined.
-_SCAN = 400
-_REFINED = 6
+_SCAN = 160
+_TAIL = np.logspace(-300, -5, 60)
+_REFINED = 4  # of the highest peaks, each by this many rounds of 9 points
+_ROUNDS = 6
 
 
 @dataclass(frozen=True)
@@ -249,7 +251,7 @@ def _half_distance(a: MixtureFit, b: MixtureFit, *, mirror: bool) -> float:
     x = np.concatenate(
         [
             [0.0],
-            np.logspace(-300, -6, 295),
+            _TAIL,
             0.5 * np.sin(0.5 * np.pi * np.linspace(0.0, 1.0, _SCAN)) ** 2,
             edges,
         ]
@@ -265,10 +267,10 @@ def _half_distance(a: MixtureFit, b: MixtureFit, *, mirror: bool) -> float:
     inner = np.flatnonzero((level[1:-1] >= level[:-2]) & (level[1:-1] >= level[2:])) + 1
     for i in inner[np.argsort(level[inner])[::-1][:_REFINED]]:
         low, high = x[i - 1], x[i + 1]
-        for _ in range(12):
-            fine = np.linspace(low, high, 17)
+        for _ in range(_ROUNDS):
+            fine = np.linspace(low, high, 9)
             values = gap(fine)
             at = int(np.argmax(values))
             best = max(best, float(values[at]))
-            low, high = fine[max(0, at - 1)], fine[min(16, at + 1)]
+            low, high = fine[max(0, at - 1)], fine[min(8, at + 1)]
     return best
