@@ -219,9 +219,10 @@ def _datasets(arguments: argparse.Namespace) -> None:
 
 
 def _demo(arguments: argparse.Namespace) -> None:
+    # Said first: the first run compiles the kernels, and must not look as if it hung.
+    _say("A recorded debate: five agents, all SmolLM2-135M-Instruct, 72 questions, four rounds.")
     log = load_recording("smollm2")
     trace = detect(log)
-    _say("A recorded debate: five agents, all SmolLM2-135M-Instruct, 72 questions, four rounds.")
     _print_trace(trace)
     unanimity = detect(log, Unanimity())
     _say(f"Unanimity: {unanimity.verdict}")
