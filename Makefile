@@ -19,8 +19,9 @@ demo: $(STAMP)  ## the main job on the packaged real recording
 # what is written.
 TWINS := tests/stability/log/test_votes.py tests/stability/fit tests/stability/rules/test_contract.py
 
-test: $(STAMP)  ## the default suite
-	$(BIN)/python -m pytest -q
+# Benchmarks are not part of the suite, and their plugin does not run beside xdist.
+test: $(STAMP)  ## the default suite, on two workers
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q $(TWINS) -k twin
 
 lint: $(STAMP)  ## style, types, import direction

@@ -5,7 +5,10 @@ The counts are taken in blocks that fit into the first-level cache: first the ex
 row do not wait for each other's increment.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from stability._kernels.jit import kernel
 
@@ -13,7 +16,7 @@ _BLOCK = 4096
 
 
 @kernel
-def histogram_of(k, n, tables):
+def histogram_of(k: npt.NDArray[Any], n: int, tables: npt.NDArray[np.int64]) -> bool:
     """Add the counts k (M,) of any integer type to tables (8, 256); False when one is not in 0..n.
 
     ``n`` is at most 255. After False the tables are meaningless.

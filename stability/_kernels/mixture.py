@@ -24,9 +24,19 @@ Arrays: cells are the distinct (k, n) with frequency f > 0; ``lead`` is C(n, k) 
 n is large, see `LOG_FROM`); ``work`` is scratch of `work_rows` rows and max n + 1 columns.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from stability._kernels.jit import inlined, kernel
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+# An int64 where a literal would make numba compile a version of its own.
+whole: Any = np.int64
 
 # Above this n the products of up to n factors may leave the range of a double: sum logs instead.
 LOG_FROM = 40
@@ -54,7 +64,7 @@ BUFFER = 248
 
 
 @kernel
-def lead_factors(k, n, out):
+def lead_factors(k: I64, n: I64, out: F64) -> None:
     """C(n, k) for max n < LOG_FROM (exact in double), log C(n, k) otherwise."""
     top = 0
     for i in range(n.size):
@@ -70,8 +80,10 @@ def lead_factors(k, n, out):
         out[i] = value
 
 
-@inlined
-def component_table(mu, rho, k, n, lead, top, pre, q, at):
+@kernel
+def component_table(
+    mu: float, rho: float, k: I64, n: I64, lead: F64, top: int, pre: F64, q: F64, at: int
+) -> None:
     """Component ``at``: probabilities of the cells with the log-derivatives of each.
 
     Cell i fills the row q[at R + i] with q, l_mu, l_rho and the two quantities
@@ -185,7 +197,9 @@ def component_table(mu, rho, k, n, lead, top, pre, q, at):
 
 
 @inlined
-def curvature(rho, k, n, f, top, pre, q, at, tails):
+def curvature(
+    rho: float, k: I64, n: I64, f: F64, top: int, pre: F64, q: F64, at: int, tails: F64
+) -> tuple[float, float, float]:
     """Sums over the cells of f/p times q_mumu, q_murho, q_rhorho.
 
     The row q[at R + i] must hold q / p in column 0. The second derivatives of the log factors
@@ -231,7 +245,7 @@ def curvature(rho, k, n, f, top, pre, q, at, tails):
 
 
 @inlined
-def _loglik(buf, at, size, f, q):
+def _loglik(buf: F64, at: int, size: int, f: F64, q: F64) -> float:
     """Log-likelihood at the weights buf[at:]; column 0 of q becomes q / p. -inf where p = 0."""
     total = 0.0
     cells = f.size
@@ -247,7 +261,9 @@ def _loglik(buf, at, size, f, q):
 
 
 @inlined
-def _derivatives_two(buf, at, k, n, f, top, pre, q, tails):
+def _derivatives_two(
+    buf: F64, at: int, k: I64, n: I64, f: F64, top: int, pre: F64, q: F64, tails: F64
+) -> None:
     """Gradient and Hessian of K = 2 at the point in block ``at``, after `_loglik`."""
     w = buf[at]
     v = 1.0 - w
@@ -291,8 +307,8 @@ def _derivatives_two(buf, at, k, n, f, top, pre, q, tails):
         h33 += f3 * b1
         h34 += f3 * b2
         h44 += f4 * b2
-    s11, s12, s22 = curvature(buf[at + 2], k, n, f, top, pre, q, np.int64(0), tails)
-    s33, s34, s44 = curvature(buf[at + 4], k, n, f, top, pre, q, np.int64(1), tails)
+    s11, s12, s22 = curvature(buf[at + 2], k, n, f, top, pre, q, whole(0), tails)
+    s33, s34, s44 = curvature(buf[at + 4], k, n, f, top, pre, q, whole(1), tails)
     g = at + GRADIENT
     buf[g] = g0
     buf[g + 1] = w * g1
@@ -318,7 +334,7 @@ def _derivatives_two(buf, at, k, n, f, top, pre, q, tails):
 
 
 @inlined
-def weights_of(buf, at, size, out):
+def weights_of(buf: F64, at: int, size: int, out: int) -> None:
     """Stick-breaking: v (size - 1,) at buf[at:] -> weights at buf[out:]."""
     rest = 1.0
     for c in range(size - 1):
@@ -327,8 +343,10 @@ def weights_of(buf, at, size, out):
     buf[out + size - 1] = rest
 
 
-@inlined
-def _derivatives_three(buf, at, k, n, f, top, pre, q, tails):
+@kernel
+def _derivatives_three(
+    buf: F64, at: int, k: I64, n: I64, f: F64, top: int, pre: F64, q: F64, tails: F64
+) -> None:
     """`_derivatives_two` for K = 3: w = v_1, (1 - v_1) v_2, (1 - v_1)(1 - v_2)."""
     g = at + GRADIENT
     h = at + _HESSIAN
@@ -374,8 +392,21 @@ def _derivatives_three(buf, at, k, n, f, top, pre, q, tails):
         buf[m + 9] += buf[w + c] * rr
 
 
-@inlined
-def objective(buf, at, size, k, n, f, lead, top, pre, q, tails, bar):
+@kernel
+def objective(
+    buf: F64,
+    at: int,
+    size: int,
+    k: I64,
+    n: I64,
+    f: F64,
+    lead: F64,
+    top: int,
+    pre: F64,
+    q: F64,
+    tails: F64,
+    bar: float,
+) -> float:
     """Log-likelihood (-inf where p = 0) at the point in block ``at`` (int64).
 
     Where it is above ``bar`` the gradient and the Hessian (lower triangle) are filled, too.
@@ -393,8 +424,8 @@ def objective(buf, at, size, k, n, f, lead, top, pre, q, tails, bar):
     return total
 
 
-@inlined
-def _free_variables(buf, at, size, free):
+@kernel
+def _free_variables(buf: F64, at: int, size: int, free: I64) -> int:
     """Indices of the variables that may move; returns how many."""
     head = size - 1
     g = at + GRADIENT
@@ -424,8 +455,8 @@ def _free_variables(buf, at, size, free):
     return count
 
 
-@inlined
-def _damped_step(buf, at, free, count, damping):
+@kernel
+def _damped_step(buf: F64, at: int, free: I64, count: int, damping: float) -> bool:
     """Solve (-H + damping diag|H|) step = g on the free variables; False when not positive.
 
     LDL' without square roots: row a of the factor and the reciprocal pivots lie in _FACTOR, the
@@ -463,7 +494,7 @@ def _damped_step(buf, at, free, count, damping):
 
 
 @kernel
-def projected_gradient(buf, at, size, f, free):
+def projected_gradient(buf: F64, at: int, size: int, f: F64, free: I64) -> float:
     """Largest component of the projected gradient, per item."""
     count = _free_variables(buf, at, size, free)
     worst = 0.0
@@ -476,7 +507,22 @@ def projected_gradient(buf, at, size, f, free):
 
 
 @kernel
-def newton(buf, size, k, n, f, lead, top, pre, q, tails, free, rival, best, reach):
+def newton(
+    buf: F64,
+    size: int,
+    k: I64,
+    n: I64,
+    f: F64,
+    lead: F64,
+    top: int,
+    pre: F64,
+    q: F64,
+    tails: F64,
+    free: I64,
+    rival: float,
+    best: F64,
+    reach: float,
+) -> tuple[int, float, int, int]:
     """Maximise from the point in block 0. Returns (block, log-likelihood, iterations, code).
 
     ``rival`` is the log-likelihood of the best point so far, ``best`` (3 size - 1,). A run is
@@ -485,8 +531,8 @@ def newton(buf, size, k, n, f, lead, top, pre, q, tails, free, rival, best, reac
     best point (either order of two components) that it is on its way there.
     """
     d = 3 * size - 1
-    at = np.int64(_BLOCK)
-    other = np.int64(0)
+    at = whole(_BLOCK)
+    other = whole(0)
     level = -np.inf
     decrement = np.inf
     noise = 0.0
@@ -563,7 +609,7 @@ def newton(buf, size, k, n, f, lead, top, pre, q, tails, free, rival, best, reac
 
 
 @kernel
-def tail_counts(k, n, f, tails):
+def tail_counts(k: I64, n: I64, f: F64, tails: F64) -> None:
     """Fill tails (3, top): A_j = #{k > j}, B_j = #{n - k > j}, C_j = #{n > j}."""
     top = tails.shape[1]
     for j in range(top):
@@ -585,7 +631,7 @@ def tail_counts(k, n, f, tails):
 
 
 @kernel
-def _single_loglik(mu, rho, tails):
+def _single_loglik(mu: float, rho: float, tails: F64) -> float:
     """Sum over j of A_j log(mu s + j rho) + B_j log((1-mu) s + j rho) - C_j log(s + j rho)."""
     s = 1.0 - rho
     nu = 1.0 - mu
@@ -609,7 +655,7 @@ def _single_loglik(mu, rho, tails):
 
 
 @kernel
-def fit_single(k, n, f, tails, out):
+def fit_single(k: I64, n: I64, f: F64, tails: F64, out: F64) -> None:
     """One component from its tail counts: out = (mu, rho, iterations, code, p, r, level, slope).
 
     p and r are the moment estimates, from which starts are made; level is the log-likelihood
@@ -739,7 +785,9 @@ def fit_single(k, n, f, tails, out):
 
 
 @kernel
-def probabilities(x, size, k, n, lead, top, buf, pre, q, p):
+def probabilities(
+    x: F64, size: int, k: I64, n: I64, lead: F64, top: int, buf: F64, pre: F64, q: F64, p: F64
+) -> None:
     """Cell probabilities p (R,) of the mixture at x."""
     for a in range(3 * size - 1):
         buf[a] = x[a]
@@ -748,13 +796,13 @@ def probabilities(x, size, k, n, lead, top, buf, pre, q, p):
         p[i] = 0.0
     for c in range(size):
         m = size - 1 + 2 * c
-        component_table(x[m], x[m + 1], k, n, lead, top, pre, q, np.int64(0))
+        component_table(x[m], x[m + 1], k, n, lead, top, pre, q, whole(0))
         for i in range(p.size):
             p[i] += buf[_SCRATCH + c] * q[i, 0]
 
 
 @kernel
-def _split_start(k, n, f, low, x):
+def _split_start(k: I64, n: I64, f: F64, low: Bool, x: F64) -> None:
     """Two components at the means of the cells up to and above a threshold."""
     x[0] = 0.0
     items = 0.0
@@ -775,13 +823,15 @@ def _split_start(k, n, f, low, x):
 
 
 @kernel
-def starts_of_two(top):
+def starts_of_two(top: int) -> int:
     """How many starts of two components are used when the largest n is ``top``."""
     return 7 if top < 12 else 9
 
 
 @kernel
-def fill_start_two(index, p, r, top, k, n, f, low, x):
+def fill_start_two(
+    index: int, p: float, r: float, top: int, k: I64, n: I64, f: F64, low: Bool, x: F64
+) -> None:
     """Start ``index`` of the deterministic list: seven for every n, two more for n >= 12.
 
     (w; mu1, rho1; mu2, rho2) with p, r the moment estimates of mean and correlation and
@@ -837,7 +887,19 @@ def fill_start_two(index, p, r, top, k, n, f, low, x):
 
 
 @kernel
-def best_atoms(p, k, n, f, lead, top, pre, q, grid_mu, grid_rho, atoms):
+def best_atoms(
+    p: F64,
+    k: I64,
+    n: I64,
+    f: F64,
+    lead: F64,
+    top: int,
+    pre: F64,
+    q: F64,
+    grid_mu: F64,
+    grid_rho: F64,
+    atoms: F64,
+) -> int:
     """The grid points (mu, rho) of largest directional derivative sum f q / p - M, best first.
 
     A mixture is a maximum over all mixing laws only if no atom has a positive one (Lindsay 1983).
@@ -852,7 +914,7 @@ def best_atoms(p, k, n, f, lead, top, pre, q, grid_mu, grid_rho, atoms):
         gain = 0.0
         where = 0
         for v in range(grid_rho.size):
-            component_table(grid_mu[u], grid_rho[v], k, n, lead, top, pre, q, np.int64(0))
+            component_table(grid_mu[u], grid_rho[v], k, n, lead, top, pre, q, whole(0))
             value = -items
             for i in range(p.size):
                 value += f[i] * q[i, 0] / p[i]
@@ -877,7 +939,7 @@ def best_atoms(p, k, n, f, lead, top, pre, q, grid_mu, grid_rho, atoms):
 
 
 @kernel
-def _weights_to_sticks(w, size, x):
+def _weights_to_sticks(w: F64, size: int, x: F64) -> None:
     """Inverse of `weights_of`."""
     rest = 1.0
     for c in range(size - 1):
@@ -886,7 +948,7 @@ def _weights_to_sticks(w, size, x):
 
 
 @kernel
-def _note_mode(p, modes, found):
+def _note_mode(p: F64, modes: F64, found: int) -> int:
     """Add the cell probabilities p to the list of distinct modes; returns the new number."""
     for m in range(found):
         worst = 0.0
@@ -902,7 +964,7 @@ def _note_mode(p, modes, found):
 
 
 @kernel
-def mirror_cells(k, n, f, k2, n2, f2):
+def mirror_cells(k: I64, n: I64, f: F64, k2: I64, n2: I64, f2: F64) -> bool:
     """Copy the cells (sorted by n, k) so that the mean is at most one half; True if mirrored.
 
     A tie is broken by the first difference between the table and its mirror, so that a table and
@@ -941,8 +1003,26 @@ def mirror_cells(k, n, f, k2, n2, f2):
 
 @kernel
 def _climb(
-    starts, many, size, k, n, f, lead, top, buf, pre, q, tails, free, p, modes, found, base, x, best
-):
+    starts: F64,
+    many: int,
+    size: int,
+    k: I64,
+    n: I64,
+    f: F64,
+    lead: F64,
+    top: int,
+    buf: F64,
+    pre: F64,
+    q: F64,
+    tails: F64,
+    free: I64,
+    p: F64,
+    modes: F64,
+    found: int,
+    base: float,
+    x: F64,
+    best: F64,
+) -> int:
     """Newton from the first ``many`` rows of starts; keep the best in x.
 
     best = (log-likelihood, iterations, code, projected gradient) is updated. Distinct interior
@@ -978,7 +1058,9 @@ def _climb(
 
 
 @kernel
-def fill_starts_three(two, p_mean, r, many, atoms, w, starts):
+def fill_starts_three(
+    two: F64, p_mean: float, r: float, many: int, atoms: F64, w: F64, starts: F64
+) -> int:
     """Starts of K = 3: the best K = 2 with each atom added, then nine spreads about the mean."""
     row = 0
     for a in range(many):
@@ -1012,7 +1094,17 @@ def fill_starts_three(two, p_mean, r, many, atoms, w, starts):
 
 
 @kernel
-def fit_tables(k, n, freq, size, mode_rows, grid_mu, grid_rho, xs, infos):
+def fit_tables(
+    k: I64,
+    n: I64,
+    freq: F64,
+    size: int,
+    mode_rows: int,
+    grid_mu: F64,
+    grid_rho: F64,
+    xs: F64,
+    infos: F64,
+) -> None:
     """Fit every row of freq (B, R): the frequencies of the cells (k, n), sorted by n then k.
 
     One table is a batch of one row; a batch of histograms has the cells k = 0..n of one n. Rows
@@ -1025,7 +1117,7 @@ def fit_tables(k, n, freq, size, mode_rows, grid_mu, grid_rho, xs, infos):
     component fewer is always a candidate, so the log-likelihood never falls with K.
     """
     cells = k.size
-    top = np.int64(0)
+    top = whole(0)
     for i in range(cells):
         top = max(top, n[i])
     k1 = np.empty(cells, np.int64)
@@ -1079,10 +1171,10 @@ def fit_tables(k, n, freq, size, mode_rows, grid_mu, grid_rho, xs, infos):
         best[1] = single[2]
         best[2] = single[3]
         best[3] = single[7]
-        found = np.int64(0)
+        found = whole(0)
         mean = min(0.999, max(0.001, single[4]))
         spread = min(0.98, max(1e-3, single[5]))
-        stage = np.int64(2)
+        stage = whole(2)
         while stage <= size:
             # the candidate with one component fewer
             if stage == 2:
@@ -1102,7 +1194,7 @@ def fit_tables(k, n, freq, size, mode_rows, grid_mu, grid_rho, xs, infos):
                 y[6] = two[3]
                 y[7] = two[4]
             base = best[0]
-            found = np.int64(0)
+            found = whole(0)
             counted = modes if stage == size else modes[:0]
             attempt = 0
             while used > 1 and attempt < 2:
@@ -1171,7 +1263,7 @@ def fit_tables(k, n, freq, size, mode_rows, grid_mu, grid_rho, xs, infos):
 
 
 @kernel
-def e_step(weights, q, f, resp):
+def e_step(weights: F64, q: F64, f: F64, resp: F64) -> float:
     """Responsibilities resp (K, R) from the tables q (K R, 6); returns the log-likelihood."""
     cells = f.size
     total = 0.0
@@ -1187,7 +1279,7 @@ def e_step(weights, q, f, resp):
 
 
 @kernel
-def mixture_law(weights, mean, rho, n, law):
+def mixture_law(weights: F64, mean: F64, rho: F64, n: int, law: F64) -> None:
     """Probabilities law (n + 1,) of the counts 0..n under a mixture, normalised to sum to 1."""
     k = np.arange(n + 1)
     m = np.full(n + 1, n)
@@ -1199,7 +1291,7 @@ def mixture_law(weights, mean, rho, n, law):
     for i in range(n + 1):
         law[i] = 0.0
     for c in range(weights.size):
-        component_table(mean[c], rho[c], k, m, lead, n, pre, q, np.int64(0))
+        component_table(mean[c], rho[c], k, m, lead, n, pre, q, whole(0))
         for i in range(n + 1):
             law[i] += weights[c] * q[i, 0]
     for i in range(n + 1):

@@ -12,6 +12,8 @@ Source: Dempster, Laird and Rubin, J. R. Statist. Soc. B 39 (1977) 1-38; the M-s
 arXiv 2510.12697.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,10 +26,10 @@ _STEPS = 8  # EM steps from each start
 _MORE = 60  # further EM steps of the best start, at most
 _GAIN = 1e-10
 _BOUND = 1e-9  # L-BFGS-B keeps this distance from bounds where the log-likelihood is -inf
-_M_STEP = {"ftol": 1e-12, "gtol": 1e-8, "maxiter": 60}
+_M_STEP: Any = {"ftol": 1e-12, "gtol": 1e-8, "maxiter": 60}
 # Projected gradient per item below which the polished fit counts as converged.
 _CONVERGED = 1e-4
-_POLISH = {"ftol": 1e-16, "gtol": 1e-12, "maxiter": 500}
+_POLISH: Any = {"ftol": 1e-16, "gtol": 1e-12, "maxiter": 500}
 _POLISHES = 4
 
 
@@ -131,7 +133,8 @@ class _Data:
         """Weights (K,) of the sticks at the head of x."""
         head = self.size - 1
         left = np.concatenate([[1.0], np.cumprod(1.0 - x[:head])])
-        return left * np.concatenate([x[:head], [1.0]])
+        weights: Float = left * np.concatenate([x[:head], [1.0]])
+        return weights
 
     def expect(self, weights: Float, parts: Float, resp: Float) -> float:
         """E-step: fill the responsibilities, return the log-likelihood."""

@@ -12,6 +12,8 @@ The figures were measured by simulation with n = 7 agents whose items follow
 ``benchmarks/noise_floor.py`` measures them again.
 """
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -57,8 +59,8 @@ def noise_floor(n_items: int, *, space: str = "predictive", stickiness: float = 
     held = check_real("stickiness", stickiness, low=0.0, high=MAX_STICKINESS)
     if chosen == "latent":
         level = float(np.interp(np.log(items), np.log(_LATENT_ITEMS), _LATENT))
-        return level * min(1.0, (_LATENT_ITEMS[-1] / items) ** 0.5)
-    return min(1.0, float(np.interp(held, _STICKINESS, _CONSTANTS[chosen])) / items**0.5)
+        return level * min(1.0, math.sqrt(_LATENT_ITEMS[-1] / items))
+    return min(1.0, float(np.interp(held, _STICKINESS, _CONSTANTS[chosen])) / math.sqrt(items))
 
 
 def stickiness(before: npt.NDArray[np.int8], after: npt.NDArray[np.int8]) -> float:

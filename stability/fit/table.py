@@ -68,7 +68,7 @@ def count_table(
     except ValueError:
         raise ValueError(
             f"`k`, `n` and `freq` must broadcast against each other: shapes {np.shape(k)}, "
-            f"{np.shape(n)}, {np.shape(freq)}"
+            f"{np.shape(n)}, {() if freq is None else np.shape(freq)}"
         ) from None
     counts, agents, copies = counts.ravel(), agents.ravel(), copies.ravel()
     if counts.size == 0:
@@ -115,7 +115,8 @@ def _histogram(k: npt.NDArray[Any], n: int) -> Int64 | None:
     tables = np.zeros((8, 256), np.int64)
     if not histogram_of(np.ascontiguousarray(k), n, tables):
         return None
-    return tables.sum(axis=0)[: n + 1]
+    total: Int64 = tables.sum(axis=0)[: n + 1]
+    return total
 
 
 def _refuse(name: str, bad: npt.NDArray[np.bool_], values: Int64, rule: str) -> None:
