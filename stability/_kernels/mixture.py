@@ -45,6 +45,8 @@ LOG_FROM = 40
 _FLOOR = 1e-100
 _DECREMENT = 1e-13
 _MAX_ITER = 300
+# Tables are searched as if they had this many items: tolerances are in log-likelihood at this size.
+_ITEMS = 1000.0
 
 # outcomes of one run
 CONVERGED = 0
@@ -1171,6 +1173,16 @@ def fit_tables(
         best[1] = single[2]
         best[2] = single[3]
         best[3] = single[7]
+        scale = 1.0
+        if size > 1:
+            # the search is about shares: c copies of a table take the same path as one
+            items = 0.0
+            for i in range(used):
+                items += ff[i]
+            scale = _ITEMS / items
+            for i in range(used):
+                ff[i] *= scale
+            best[0] *= scale
         found = whole(0)
         mean = min(0.999, max(0.001, single[4]))
         spread = min(0.98, max(1e-3, single[5]))
@@ -1251,7 +1263,7 @@ def fit_tables(
                 for a in range(5):
                     x[a] = two[a]
             stage += 1
-        infos[row, 0] = best[0]
+        infos[row, 0] = best[0] / scale
         infos[row, 1] = best[1]
         infos[row, 2] = best[2]
         infos[row, 3] = max(found, 1)
