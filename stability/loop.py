@@ -267,7 +267,7 @@ def _ask_in_threads(turns: Turns, workers: int, timeout: float | None) -> None:
             deadlines[view.item_index, view.agent] = (end, view)
         try:
             wait = None
-            if timeout is not None:
+            if timeout is not None and timeout < float("inf"):
                 wait = max(0.0, min(end for end, _ in deadlines.values()) - time.monotonic())
             view, outcome, error = finished.get(timeout=wait)
         except queue.Empty:

@@ -31,6 +31,7 @@ _M_STEP: Any = {"ftol": 1e-12, "gtol": 1e-8, "maxiter": 60}
 _CONVERGED = 1e-4
 _POLISH: Any = {"ftol": 1e-16, "gtol": 1e-12, "maxiter": 500}
 _POLISHES = 4
+_SNAP = 1e-6
 
 
 def fit_by_em(table: CountTable, size: int) -> MixtureFit:
@@ -47,6 +48,11 @@ def fit_by_em(table: CountTable, size: int) -> MixtureFit:
     # EM is slow, so that the ranking after a few steps is not the final one
     finished += [data.polish(run[0]) for row, run in enumerate(runs) if row != best]
     point, level, iterations = max(finished, key=lambda end: end[1])
+    # L-BFGS-B ends next to a bound; where the bound itself is as good, it is the maximum
+    at_bound = np.where(point < _SNAP, 0.0, np.where(point > 1.0 - _SNAP, 1.0, point))
+    there = -data.observed(at_bound)[0] * data.items
+    if there >= level - 1e-12 * abs(level):
+        point, level = at_bound, there
     slope = data.slope(point)
     code = kernels.CONVERGED if slope < _CONVERGED else kernels.ITERATION_CAP
     info = np.array([level, used + steps + iterations, code, _distinct(finished), slope])

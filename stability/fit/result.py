@@ -272,7 +272,8 @@ def assemble(
     items = sum(freq)
     parts = canonical(x.tolist(), size, top)
     loglik = min(float(info[0]), _saturated(freq, agents))
-    flags = _flags(parts, top, items, bool(info[2] == kernels.ITERATION_CAP))
+    told = sum(count for count, n in zip(freq, agents, strict=True) if n > 0)
+    flags = _flags(parts, top, told, bool(info[2] == kernels.ITERATION_CAP))
     weights, mean, rho = (_frozen(np.array(column)) for column in zip(*parts, strict=True))
     for array in table:
         array.setflags(write=False)
@@ -367,7 +368,7 @@ def _flags(
     found = []
     if capped:
         found.append(FitStatus.ITERATION_CAP)
-    if items == 1:
+    if items <= 1:
         found.append(FitStatus.SINGLE_ITEM)
     if top < 3 * size - 1:
         found.append(FitStatus.NOT_IDENTIFIABLE)

@@ -54,6 +54,9 @@ def count_table(
     >>> count_table([3, 1, 3], 7)
     CountTable(k=array([1, 3]), n=array([7, 7]), freq=array([1, 2]))
     """
+    for name, value in (("k", k), ("n", n), ("freq", freq)):
+        if np.ma.is_masked(value):
+            raise ValueError(f"`{name}` must not hold masked values, got {value!r}")
     agents = check_agents(n)
     raw = np.asarray(k)
     if freq is None and agents.ndim == 0 and raw.ndim == 1 and agents <= 255 and raw.size:

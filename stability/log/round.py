@@ -6,7 +6,7 @@ the number of agents that are right on an item; unread counts as wrong, silent r
 is out of. Rounds are numbered by t from 0; round 0 is before any exchange.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -230,7 +230,11 @@ class Round:
                 continue
             # 1, 1.0 and True are equal as keys and different as labels.
             key = (type(value), value)
-            code = place.get(key)
+            try:
+                code = place.get(key)
+            except TypeError:  # what cannot be a key is no label: say so
+                label_text(value)
+                raise
             if code is None:
                 text = label_text(value)
                 code = UNREAD if text is None else labels.setdefault(text, len(labels))
@@ -376,6 +380,11 @@ class Round:
 def _rows(name: str, value: Any) -> list[list[Any]]:
     if isinstance(value, str) or not hasattr(value, "__iter__"):
         raise ValueError(f"`{name}` must be an (items, agents) table or a list, got {value!r}")
+    if isinstance(value, Mapping | Set) or hasattr(value, "columns"):
+        raise ValueError(
+            f"`{name}` must be a list or an array in the order of the agents, got a "
+            f"{type(value).__name__}: {value!r}"
+        )
     rows = value.tolist() if isinstance(value, np.ndarray) else list(value)
     nested: list[bool] = [isinstance(row, list | tuple | np.ndarray) for row in rows]
     if not any(nested):

@@ -309,7 +309,10 @@ def rule_from_dict(data: Mapping[str, Any]) -> Rule:
     unknown = [key for key in data if key != "kind" and key not in known_fields]
     if unknown:
         raise ValueError(f"{name} has the parameters {known_fields}, got {unknown}")
-    rule = cls(**{key: _rich(value) for key, value in data.items() if key != "kind"})
+    try:
+        rule = cls(**{key: _rich(value) for key, value in data.items() if key != "kind"})
+    except TypeError as error:
+        raise ValueError(f"these are not the parameters of {name}: {error}") from None
     assert isinstance(rule, Rule)
     return rule
 
@@ -319,7 +322,7 @@ def _plain(value: Any) -> Any:
         return value.to_dict()
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
-    return value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _rich(value: Any) -> Any:

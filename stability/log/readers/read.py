@@ -85,7 +85,7 @@ def read_log(
     """
     chosen = check_choice("format", format, ("auto", *FORMATS))
     name, content = _content(source)
-    text = content if isinstance(content, str) else _decode(name, content)
+    text = content.removeprefix("\ufeff") if isinstance(content, str) else _decode(name, content)
     if not text.strip():
         raise LogFormatError(f"{name}: the file is empty")
     reader = _recognise(name, text) if chosen == "auto" else FORMATS[chosen]

@@ -34,7 +34,7 @@ def read_jsonl(text: str, name: str) -> TidyTable:
             continue
         try:
             value = json.loads(chunk, object_pairs_hook=_object)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise LogFormatError(f"{name}, line {line}: not valid JSON: {error}") from None
         if not isinstance(value, dict):
             raise LogFormatError(
