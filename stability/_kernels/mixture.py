@@ -44,7 +44,7 @@ LOG_FROM = 40
 # squared and inverted.
 _FLOOR = 1e-100
 _DECREMENT = 1e-13
-_MAX_ITER = 300
+_MAX_ITER = 2000
 # Tables are searched as if they had this many items: tolerances are in log-likelihood at this size.
 _ITEMS = 1000.0
 
