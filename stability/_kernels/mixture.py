@@ -1155,6 +1155,14 @@ def fit_tables(
                 used += 1
         if used == 0:
             continue
+        # c copies of a table are searched as the table itself, to the last bit
+        copies = f1[0]
+        for i in range(1, used):
+            other = f1[i]
+            while other > 0.0:
+                copies, other = other, copies % other
+        for i in range(used):
+            f1[i] /= copies
         kk = k2[:used]
         nn = n2[:used]
         ff = f2[:used]
@@ -1263,7 +1271,7 @@ def fit_tables(
                 for a in range(5):
                     x[a] = two[a]
             stage += 1
-        infos[row, 0] = best[0] / scale
+        infos[row, 0] = best[0] / scale * copies
         infos[row, 1] = best[1]
         infos[row, 2] = best[2]
         infos[row, 3] = max(found, 1)

@@ -368,7 +368,7 @@ def _flags(
     found = []
     if capped:
         found.append(FitStatus.ITERATION_CAP)
-    if items <= 1:
+    if items == 1:
         found.append(FitStatus.SINGLE_ITEM)
     if top < 3 * size - 1:
         found.append(FitStatus.NOT_IDENTIFIABLE)

@@ -81,7 +81,7 @@ def test_latent_properties(a, b):
     # a denser grid must not find more, on a scale that is fine at both ends
     x = 10.0 ** np.linspace(-12, -0.31, 4000)
     found = max(np.abs(a.latent_cdf(p) - b.latent_cdf(p)).max() for p in (x, 1 - x))
-    assert found <= distance + 1e-5
+    assert found <= distance + 1e-4
 
 
 @pytest.mark.parametrize("seed", range(6))

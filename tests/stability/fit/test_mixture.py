@@ -182,7 +182,7 @@ def test_compiled_and_plain_search_agree(plain):
         np.testing.assert_allclose(x, compiled[0], atol=1e-6)
 
 
-def test_tail_counts():
+def test_tail_counts_equal_their_twin():
     k, n, f = np.array([0, 2, 1, 3]), np.array([0, 2, 3, 3]), np.array([4.0, 1.0, 2.0, 5.0])
     tails = np.empty((3, 4))
     kernels.tail_counts(k, n, f, tails)
@@ -191,7 +191,7 @@ def test_tail_counts():
 
 
 @pytest.mark.parametrize("top", [7, kernels.LOG_FROM - 1, kernels.LOG_FROM, 90])
-def test_lead_factors(top):
+def test_lead_factors_equal_their_twin(top):
     k, n = np.arange(top + 1), np.full(top + 1, top)
     lead = np.empty(top + 1)
     kernels.lead_factors(k, n, lead)
@@ -200,7 +200,7 @@ def test_lead_factors(top):
     np.testing.assert_allclose(lead, twin, rtol=1e-14)
 
 
-def test_e_step():
+def test_e_step_equals_its_twin():
     fit = fit_mixture([0, 1, 6, 7], 7, freq=[40, 20, 30, 110])
     k, n, freq = fit.counts
     q = np.empty((2 * k.size, 5))
@@ -213,7 +213,7 @@ def test_e_step():
     np.testing.assert_allclose(resp.T, fit.responsibilities(k, n), rtol=1e-13)
 
 
-def test_best_atoms_equal_a_scan_of_directional_derivatives():
+def test_best_atoms_equal_their_twin():
     freq = np.array([30.0, 4, 2, 1, 3, 9, 20, 41])
     a = scratch([(k, 7) for k in range(8)], 1)
     fit = fit_mixture(a["k"], 7, freq=freq, n_components=1)
@@ -259,7 +259,7 @@ def test_mirror_cells_leads_a_table_and_its_mirror_to_one_copy():
 
 
 @pytest.mark.parametrize("n", [1, 7, 39, 40, 120])
-def test_mixture_law_equals_the_blend(n):
+def test_mixture_law_equals_its_twin(n):
     weights, mean, rho = np.array([0.3, 0.7]), np.array([0.2, 0.9]), np.array([0.0, 0.4])
     for array in (weights, mean, rho):
         array.setflags(write=False)  # as in a result: another type to the compiler

@@ -16,7 +16,7 @@ TYPES = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("size", [1, 7, 8, 4096, 4097, 10_001])
-def test_histogram_kernel_equals_bincount(dtype, size):
+def test_histogram_kernel_equals_its_twin(dtype, size):
     n = 127 if dtype == "int8" else 255
     k = np.random.default_rng(size).integers(0, n + 1, size).astype(dtype)
     tables = np.zeros((8, 256), np.int64)
