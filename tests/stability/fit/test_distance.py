@@ -15,11 +15,26 @@ few = settings(max_examples=25, deadline=None)
 unit = st.floats(0, 1)
 
 
-def law(*parts, n=7):
-    """A fit with given components (weight, mean, rho), made without data."""
-    some = fit_mixture([0], n, n_components=1).to_dict()
+def law(*parts):
+    """A fit with given components (weight, mean, rho) at one item of 7 agents."""
     weights, mean, rho = zip(*parts, strict=True)
-    return MixtureFit.from_dict({**some, "weights": weights, "mean": mean, "rho": rho})
+    return MixtureFit.from_dict(
+        {
+            "weights": weights,
+            "mean": mean,
+            "rho": rho,
+            "loglik": 0.0,
+            "n_items": 1,
+            "n_iter": 0,
+            "grad_norm": 0.0,
+            "converged": True,
+            "status": "interior",
+            "flags": [],
+            "modes": 1,
+            "loglik_trace": [],
+            "counts": [[0], [7], [1]],
+        }
+    )
 
 
 def beta(a, b):

@@ -1,6 +1,7 @@
 """What a fit gives its reader: laws, shares, criteria, words, JSON."""
 
 import dataclasses
+import functools
 import json
 import math
 
@@ -10,19 +11,28 @@ import pytest
 from stability.fit import BetaBinomial, FitStatus, MixtureFit, fit_mixture
 from stability.fit.result import canonical, shapes
 
-FITS = {
-    "interior": fit_mixture(np.arange(8), 7, freq=[47, 54, 43, 40, 40, 41, 39, 95]),
-    "binomials": fit_mixture(np.arange(8), 7, freq=[2, 40, 8, 1, 1, 8, 40, 2]),
-    "ends": fit_mixture([0, 7], 7, freq=[8, 12], n_components=1),
-    "point": fit_mixture([7, 7], 7),
-    "unequal": fit_mixture([0, 3, 2, 9, 1], [1, 5, 2, 9, 7], freq=[3, 4, 1, 8, 2]),
-    "three": fit_mixture(np.arange(9), 8, freq=[30, 9, 4, 12, 20, 9, 3, 8, 40], n_components=3),
-    "single": fit_mixture(3, 7),
+TABLES = {
+    "interior": (np.arange(8), 7, [47, 54, 43, 40, 40, 41, 39, 95], 2),
+    "binomials": (np.arange(8), 7, [2, 40, 8, 1, 1, 8, 40, 2], 2),
+    "ends": ([0, 7], 7, [8, 12], 1),
+    "point": ([7], 7, [2], 2),
+    "unequal": ([0, 3, 2, 9, 1], [1, 5, 2, 9, 7], [3, 4, 1, 8, 2], 2),
+    "three": (np.arange(9), 8, [30, 9, 4, 12, 20, 9, 3, 8, 40], 3),
+    "single": ([3], 7, [1], 2),
 }
-every = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
 
-@every
+@functools.cache
+def fit_of(name):
+    k, n, freq, size = TABLES[name]
+    return fit_mixture(k, n, freq=freq, n_components=size)
+
+
+@pytest.fixture(params=TABLES)
+def fit(request):
+    return fit_of(request.param)
+
+
 def test_to_dict_and_back_through_json(fit):
     text = json.dumps(fit.to_dict(), allow_nan=False)
     back = MixtureFit.from_dict(json.loads(text))
@@ -38,7 +48,6 @@ def test_to_dict_and_back_through_json(fit):
         assert not array.flags.writeable
 
 
-@every
 def test_frozen(fit):
     for array in (
         fit.weights, fit.mean, fit.rho, fit.alpha, fit.beta, fit.loglik_trace, *fit.counts,
@@ -49,7 +58,6 @@ def test_frozen(fit):
         fit.loglik = 0.0
 
 
-@every
 @pytest.mark.parametrize("n", [1, 7, 60])
 def test_laws_agree_with_each_other(fit, n):
     k = np.arange(n + 1)
@@ -69,7 +77,6 @@ def test_laws_agree_with_each_other(fit, n):
     assert fit.cdf(0, n) == below[0]
 
 
-@every
 def test_loglik_is_that_of_the_parameters(fit):
     k, n, freq = fit.counts
     assert fit.loglik == pytest.approx(freq @ np.log(fit.pmf(k, n)), rel=1e-12, abs=1e-12)
@@ -77,7 +84,6 @@ def test_loglik_is_that_of_the_parameters(fit):
     assert fit.n_items == freq.sum()
 
 
-@every
 def test_responsibilities(fit):
     k, n, freq = fit.counts
     resp = fit.responsibilities(k, n)
@@ -93,11 +99,10 @@ def test_responsibilities(fit):
 
 def test_responsibilities_of_an_impossible_count_are_the_weights():
     for name in ("ends", "point"):
-        fit = FITS[name]
+        fit = fit_of(name)
         np.testing.assert_array_equal(fit.responsibilities(3, 7), fit.weights)
 
 
-@every
 def test_criteria(fit):
     size = fit.n_components
     assert fit.n_parameters == 3 * size - 1
@@ -109,15 +114,15 @@ def test_latent_cdf():
     x = np.linspace(0, 1, 11)
     uniform = fit_mixture(np.arange(8), 7, freq=[10] * 8, n_components=1)
     np.testing.assert_allclose(uniform.latent_cdf(x), x, atol=1e-14)
-    ends = FITS["ends"]
+    ends = fit_of("ends")
     np.testing.assert_allclose(ends.latent_cdf(x), [*[0.4] * 10, 1.0], atol=1e-15)
-    assert FITS["point"].latent_cdf([0.0, 0.999, 1.0]).tolist() == [0.0, 0.0, 1.0]
-    pair = FITS["binomials"]
+    assert fit_of("point").latent_cdf([0.0, 0.999, 1.0]).tolist() == [0.0, 0.0, 1.0]
+    pair = fit_of("binomials")
     low, high = pair.mean
     assert pair.latent_cdf([low - 1e-9, low, high - 1e-9, high]).tolist() == pytest.approx(
         [0.0, pair.weights[0], pair.weights[0], 1.0]
     )
-    for fit in FITS.values():
+    for fit in map(fit_of, TABLES):
         values = fit.latent_cdf(x)
         assert (np.diff(values) >= 0).all()
         assert fit.latent_cdf(1.0) == pytest.approx(1.0, abs=1e-15)
@@ -128,15 +133,15 @@ def test_latent_cdf():
 @pytest.mark.parametrize("x", [-0.1, 1.1, math.nan])
 def test_latent_cdf_refuses_what_is_no_probability(x):
     with pytest.raises(ValueError, match=r"`x` must lie in \[0, 1\]"):
-        FITS["interior"].latent_cdf([0.5, x])
+        fit_of("interior").latent_cdf([0.5, x])
 
 
 def test_summary_says_all_that_applies():
-    lines = FITS["unequal"].summary().splitlines()
+    lines = fit_of("unequal").summary().splitlines()
     assert lines[0].startswith("Beta-Binomial mixture, K = 2, 18 items, log-likelihood -")
     assert lines[1].split() == ["weight", "mean", "rho", "alpha", "beta"]
-    assert len(lines) == 4 + len(FITS["unequal"].flags)
-    for fit in FITS.values():
+    assert len(lines) == 4 + len(fit_of("unequal").flags)
+    for fit in map(fit_of, TABLES):
         for flag in fit.flags:
             assert f"{flag.value}: {flag.sentence}" in fit.summary()
 
@@ -149,9 +154,9 @@ def test_statuses_speak():
     assert at_bound == {
         "binomial limit", "all mass on 0 and n", "point mass", "weight collapsed",
     }  # fmt: skip
-    assert not FITS["interior"].status.at_bound
-    assert FITS["single"].status is FitStatus.SINGLE_ITEM
-    assert FITS["binomials"].status is FitStatus.BINOMIAL_LIMIT
+    assert not fit_of("interior").status.at_bound
+    assert fit_of("single").status is FitStatus.SINGLE_ITEM
+    assert fit_of("binomials").status is FitStatus.BINOMIAL_LIMIT
 
 
 def test_shapes_at_the_limits():
