@@ -451,6 +451,9 @@ def _free_variables(buf: F64, at: int, size: int, free: I64) -> int:
             for a in range(head + 2 * c, head + 2 * c + 2):
                 v = buf[at + a]
                 stuck = (v <= 0.0 and buf[g + a] <= 0.0) or (v >= 1.0 and buf[g + a] >= 0.0)
+                if stuck and a == head + 2 * c:
+                    # a point mass has no correlation to move
+                    break
                 if not stuck:
                     free[count] = a
                     count += 1
@@ -467,6 +470,10 @@ def _damped_step(buf: F64, at: int, free: I64, count: int, damping: float) -> bo
     g = at + GRADIENT
     h = at + _HESSIAN
     positive = True
+    # a variable without curvature is damped as well, else no damping makes the matrix positive
+    least = 1e-290
+    for a in range(count):
+        least = max(least, 1e-10 * abs(buf[h + 9 * free[a]]))
     for a in range(count):
         row = _FACTOR + 8 * a
         i = free[a]
@@ -477,7 +484,7 @@ def _damped_step(buf: F64, at: int, free: I64, count: int, damping: float) -> bo
                 value -= buf[row + c] * buf[other + c]
             buf[row + b] = value  # L[a, b] D[b]
         value = -buf[h + 8 * i + i]
-        value += damping * abs(value) + 1e-300
+        value += damping * max(abs(value), least) + 1e-300
         rhs = buf[g + i]
         for b in range(a):
             scaled = buf[row + b] * buf[_FACTOR + 9 * b]

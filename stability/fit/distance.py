@@ -268,7 +268,7 @@ def _half_distance(a: MixtureFit, b: MixtureFit, *, mirror: bool) -> float:
     for i in inner[np.argsort(level[inner])[::-1][:_REFINED]]:
         low, high = x[i - 1], x[i + 1]
         for _ in range(_ROUNDS):
-            fine = np.linspace(low, high, 9)
+            fine = np.geomspace(low, high, 9) if low > 0.0 else np.linspace(low, high, 9)
             values = gap(fine)
             at = int(np.argmax(values))
             best = max(best, float(values[at]))

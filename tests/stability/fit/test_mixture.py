@@ -303,6 +303,36 @@ def test_a_large_table_of_unequal_sizes_fits():
 
 
 @pytest.mark.parametrize(
+    ("hist", "size"),
+    [
+        # a start with equal components: its weight has no curvature of its own
+        ([0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0], 2),
+        ([0, 0, 2, 1, 0, 0, 0, 0, 0, 1, 2, 0, 0], 2),
+        ([0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0], 2),
+        ([62, 4534, 95404], 3),
+        ([10, 99990], 2),
+        ([29047, 34884, 12552, 23517], 3),
+        ([0, 50044, 49956, 49956, 50044, 0], 2),
+        ([0, 66497, 33503, 0, 0, 33503, 66497, 0], 2),
+        # point masses, whose correlation must not slow the others down
+        ([0, 0, 0, 0, 0, 4, 14, 32], 2),
+        ([37, 0, 1, 12], 2),
+        ([1, 0, 0, 2, 0, 1, 1, 0], 3),
+        ([195, 2, 1, 1, 1, 0], 3),
+        # long flat ridges
+        ([7, 3, 3, 4, 21, 962], 2),
+        ([86011, 5406, 290, 121, 165, 8007], 2),
+        ([1, 8, 16, 23, 44, 108], 3),
+    ],
+)
+def test_tables_on_which_a_search_stalled(hist, size):
+    n = len(hist) - 1
+    fit = fit_mixture(np.arange(n + 1), n, freq=hist, n_components=size)
+    assert fit.converged
+    assert fit.grad_norm < 1e-9
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"n_components": 0}, r"`n_components` must be >= 1 and <= 3, got 0"),
