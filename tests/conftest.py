@@ -29,6 +29,8 @@ def _kernel_cache() -> Path:
 if "numba" in sys.modules:
     raise RuntimeError("numba was imported before tests/conftest.py could name its cache folder")
 os.environ["NUMBA_CACHE_DIR"] = str(_kernel_cache())
+# The matrices of EM are tiny: threads of BLAS only wait for each other on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")

@@ -664,58 +664,15 @@ def _single_loglik(mu: float, rho: float, tails: F64) -> float:
 
 
 @kernel
-def fit_single(k: I64, n: I64, f: F64, tails: F64, out: F64) -> None:
-    """One component from its tail counts: out = (mu, rho, iterations, code, p, r, level, slope).
+def _single_run(tails: F64, pooled: float, mu: float, rho: float, out: F64) -> None:
+    """Newton from (mu, rho), both inside: fills out[0:4] and out[6:8] of `fit_single`.
 
-    p and r are the moment estimates, from which starts are made; level is the log-likelihood
-    without the binomial coefficients, slope the projected gradient per item.
-
-    Newton in (mu, rho) with a line search while far away; the last steps are taken without
-    comparing log-likelihoods, since they are smaller than their rounding. Degenerate data have
-    closed forms: no success, no failure, or nothing inside {1..n-1}.
+    ``pooled`` is the share of successes, the mean of the binomial.
     """
-    tail_counts(k, n, f, tails)
     a0 = tails[0, 0]
     b0 = tails[1, 0]
-    trials = 0.0
-    hits = 0.0
-    pairs = 0.0
-    for j in range(tails.shape[1]):
-        trials += tails[2, j]
-        hits += tails[0, j]
-        pairs += 2.0 * j * tails[2, j]
-    out[1] = 0.0
-    out[2] = 0.0
-    out[3] = 0.0
-    out[4] = 0.5
-    out[5] = 0.0
-    out[6] = 0.0
-    out[7] = 0.0
-    if trials == 0.0:
-        out[0] = 0.5
-        return
-    mu = hits / trials
-    out[0] = mu
-    out[4] = mu
-    if a0 == 0.0 or b0 == 0.0 or pairs == 0.0:
-        if a0 > 0.0 and b0 > 0.0:
-            out[6] = _single_loglik(mu, 0.0, tails)
-        return
     inner = a0 + b0 - tails[2, 0]
-    if inner == 0.0:
-        # items of size 1 are always at an end: their mean counts like all others
-        out[0] = a0 / (a0 + b0)
-        out[1] = 1.0
-        out[5] = 1.0
-        out[6] = _single_loglik(out[0], 1.0, tails)
-        return
-    square = 0.0
-    for i in range(k.size):
-        e = k[i] - n[i] * mu
-        square += f[i] * e * e
-    rho = (square / (mu * (1.0 - mu)) - trials) / pairs
-    out[5] = min(1.0, max(0.0, rho))
-    rho = min(0.95, max(1e-3, rho))
+    out[3] = CONVERGED
     level = _single_loglik(mu, rho, tails)
     polished = 0
     for iteration in range(_MAX_ITER):
@@ -742,9 +699,9 @@ def fit_single(k: I64, n: I64, f: F64, tails: F64, out: F64) -> None:
         out[2] = iteration + 1
         if rho <= 0.0 and gr <= 0.0:
             # the binomial: its mean is the share of successes, exactly
-            if mu == hits / trials:
+            if mu == pooled:
                 break
-            mu = hits / trials
+            mu = pooled
             level = _single_loglik(mu, rho, tails)
             continue
         det = hmm * hrr - hmr * hmr
@@ -791,6 +748,87 @@ def fit_single(k: I64, n: I64, f: F64, tails: F64, out: F64) -> None:
     out[1] = rho
     out[6] = level
     out[7] = max(abs(gm), 0.0 if rho <= 0.0 and gr <= 0.0 else abs(gr)) / tails[2, 0]
+
+
+@kernel
+def fit_single(k: I64, n: I64, f: F64, tails: F64, out: F64) -> None:
+    """One component from its tail counts: out = (mu, rho, iterations, code, p, r, level, slope).
+
+    p and r are the moment estimates, from which starts are made; level is the log-likelihood
+    without the binomial coefficients, slope the projected gradient per item.
+
+    Newton in (mu, rho) with a line search while far away; the last steps are taken without
+    comparing log-likelihoods, since they are smaller than their rounding. With very unequal n
+    there can be two maxima: the pooled mean is that of the large items, so that a second run
+    starts from the mean of the shares. Degenerate data have closed forms: no success, no failure,
+    or nothing inside {1..n-1}.
+    """
+    tail_counts(k, n, f, tails)
+    a0 = tails[0, 0]
+    b0 = tails[1, 0]
+    trials = 0.0
+    hits = 0.0
+    pairs = 0.0
+    for j in range(tails.shape[1]):
+        trials += tails[2, j]
+        hits += tails[0, j]
+        pairs += 2.0 * j * tails[2, j]
+    out[1] = 0.0
+    out[2] = 0.0
+    out[3] = 0.0
+    out[4] = 0.5
+    out[5] = 0.0
+    out[6] = 0.0
+    out[7] = 0.0
+    if trials == 0.0:
+        out[0] = 0.5
+        return
+    mu = hits / trials
+    out[0] = mu
+    out[4] = mu
+    if a0 == 0.0 or b0 == 0.0 or pairs == 0.0:
+        if a0 > 0.0 and b0 > 0.0:
+            out[6] = _single_loglik(mu, 0.0, tails)
+        return
+    inner = a0 + b0 - tails[2, 0]
+    if inner == 0.0:
+        # items of size 1 are always at an end: their mean counts like all others
+        out[0] = a0 / (a0 + b0)
+        out[1] = 1.0
+        out[5] = 1.0
+        out[6] = _single_loglik(out[0], 1.0, tails)
+        return
+    square = 0.0
+    for i in range(k.size):
+        e = k[i] - n[i] * mu
+        square += f[i] * e * e
+    rho = (square / (mu * (1.0 - mu)) - trials) / pairs
+    out[5] = min(1.0, max(0.0, rho))
+    rho = min(0.95, max(1e-3, rho))
+    _single_run(tails, hits / trials, mu, rho, out)
+    unequal = False
+    shares = 0.0
+    items = 0.0
+    for i in range(k.size):
+        unequal = unequal or n[i] != n[0]
+        if n[i] > 0:
+            shares += f[i] * k[i] / n[i]
+            items += f[i]
+    if unequal:
+        mu = out[0]
+        rho = out[1]
+        steps = out[2]
+        code = out[3]
+        level = out[6]
+        slope = out[7]
+        _single_run(tails, hits / trials, shares / items, 0.5, out)
+        out[2] += steps
+        if not out[6] > level:
+            out[0] = mu
+            out[1] = rho
+            out[3] = code
+            out[6] = level
+            out[7] = slope
 
 
 @kernel

@@ -34,7 +34,8 @@ def check_counts(k: ArrayLike, n: ArrayLike) -> tuple[_I64, _I64, tuple[int, ...
                 f"`k` and `n` must broadcast against each other: shapes {counts.shape} "
                 f"and {agents.shape}"
             ) from None
-    return counts.ravel(), agents.ravel(), counts.shape
+    # copies: what broadcasting returns may warn when it is used as an array to write to
+    return counts.flatten(), agents.flatten(), counts.shape
 
 
 def check_integers(name: str, value: Any) -> _I64:

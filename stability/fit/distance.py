@@ -26,6 +26,8 @@ from stability.fit.result import Float, MixtureFit
 SPACES = ("predictive", "latent", "empirical")
 # Points a half of [0, 1] on which the latent sup is first looked for; it is then refined.
 _SCAN = 160
+# Below this correlation a Beta law is a step in double precision, and betainc gives NaN.
+_STEP = 1e-30
 _TAIL = np.logspace(-300, -5, 60)
 _REFINED = 4  # of the highest peaks, each by this many rounds of 9 points
 _ROUNDS = 6
@@ -212,7 +214,7 @@ def latent_below(
     for weight, mean, rho, alpha, beta in parts:
         if mirror:
             mean, alpha, beta = 1.0 - mean, beta, alpha
-        if mean <= 0.0 or mean >= 1.0 or rho <= 0.0:
+        if mean <= 0.0 or mean >= 1.0 or rho < _STEP:
             part = (mean < x) if strictly else (mean <= x)
         elif rho >= 1.0:
             at_zero = np.where(x > 0.0, 1.0 - mean, 0.0 if strictly else 1.0 - mean)
@@ -245,7 +247,7 @@ def _half_distance(a: MixtureFit, b: MixtureFit, *, mirror: bool) -> float:
         1.0 - m if mirror else m
         for fit in (a, b)
         for m, rho in zip(fit.mean.tolist(), fit.rho.tolist(), strict=True)
-        if rho == 0.0
+        if rho < _STEP
     ]
     edges = np.array([s for s in steps if 0.0 <= s <= 0.5])
     x = np.concatenate(

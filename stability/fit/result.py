@@ -252,7 +252,7 @@ class MixtureFits:
 
 def shapes(mean: Float, rho: Float) -> tuple[Float, Float]:
     """Return (alpha, beta) of means and correlations, with inf and 0 at the limits."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         total = np.where(rho > 0.0, (1.0 - rho) / rho, np.inf)
         alpha = np.where(mean > 0.0, mean * total, 0.0)
         beta = np.where(mean < 1.0, (1.0 - mean) * total, 0.0)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from stability import (
+    BetaBinomial,
     KSRule,
     MaxRounds,
     Monitor,
@@ -19,6 +20,7 @@ from stability import (
     rule_from_dict,
 )
 from stability.errors import LogFormatError
+from stability.fit.result import shapes
 
 
 @pytest.mark.parametrize(
@@ -86,3 +88,20 @@ def test_em_reports_the_bound_it_reaches():
 
 def test_an_item_that_nobody_answered_is_no_second_item():
     assert fit_mixture([0, 3], [0, 7], n_components=1).status == "single item"
+
+
+def test_one_component_of_very_unequal_items_is_the_higher_of_two_maxima():
+    fit = fit_mixture([1, 1], [1, 40], freq=[3, 3], n_components=1)
+    em = fit_mixture([1, 1], [1, 40], freq=[3, 3], n_components=1, method="em")
+    # by a grid search on the log-likelihood: -11.0268 at mean .4519, rho .5899
+    assert fit.loglik == pytest.approx(-11.0268, abs=5e-5)
+    assert (fit.mean[0], fit.rho[0]) == pytest.approx((0.4519, 0.5899), abs=5e-5)
+    assert em.loglik == pytest.approx(fit.loglik, abs=1e-8)
+
+
+def test_a_single_cell_and_tiny_correlations_give_no_warning():
+    assert BetaBinomial(2, 6).pmf([1], 7).shape == (1,)
+    tiny = BetaBinomial.from_mean(0.3, 1e-310)
+    assert tiny.pmf(0, 7) == pytest.approx(0.7**7)
+    alpha, beta = shapes(np.array([0.3]), np.array([1e-310]))
+    assert np.isinf([alpha[0], beta[0]]).all()
