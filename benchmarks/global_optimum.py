@@ -11,6 +11,7 @@ import numpy as np
 
 from benchmarks.tables import TRUTHS, simulate
 from stability._kernels import mixture as kernels
+from stability._kernels.lanes import WIDTH
 from stability.fit.mixture import search
 
 N = 7
@@ -22,19 +23,18 @@ def best_of_random(hist, starts, rng):
     k, n, freq = cells, np.full(cells.size, N), hist[cells].astype(float)
     lead, size = np.empty(cells.size), 2
     kernels.lead_factors(k, n, lead)
-    buf, free = np.empty(kernels.BUFFER), np.empty(8, np.int64)
-    pre, q = np.empty((size * (N + 1), 16)), np.empty((size * cells.size, 5))
-    tails, nowhere = np.empty((3, N + 1)), np.full(5, np.nan)
+    buf = np.zeros((kernels.BUFFER, WIDTH))
+    pre, q = kernels.component_scratch(size, N, cells.size)
+    tails, ends = np.empty((3 * N + 3, WIDTH)), np.empty((WIDTH, 4))
     best = -np.inf
-    for _ in range(starts):
-        buf[:5] = rng.random(5)
+    for first in range(0, starts, WIDTH):
+        many = min(WIDTH, starts - first)
+        buf[:5] = rng.random((5, WIDTH))
         # half of the starts near binomials, where most maxima are
-        if rng.random() < 0.5:
-            buf[[2, 4]] = rng.random(2) ** 3
-        level = kernels.newton(
-            buf, size, k, n, freq, lead, N, pre, q, tails, free, -np.inf, nowhere, np.inf
-        )[1]
-        best = max(best, level)
+        near = rng.random(WIDTH) < 0.5
+        buf[[2, 4]] = np.where(near, buf[[2, 4]] ** 3, buf[[2, 4]])
+        kernels.newton(buf, size, many, k, n, freq, lead, N, pre, q, tails, np.nan, ends)
+        best = max(best, ends[:many, 0].max())
     return best
 
 

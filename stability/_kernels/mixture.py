@@ -29,11 +29,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stability._kernels.jit import inlined, kernel
+from stability._kernels.jit import kernel
+from stability._kernels.lanes import (
+    WIDTH,
+    any_of,
+    lane_numbers,
+    larger,
+    load,
+    log_of,
+    select,
+    size_of,
+    smaller,
+    splat,
+    store,
+    sum_of,
+)
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
+Lanes = npt.NDArray[np.float64]
 
 # An int64 where a literal would make numba compile a version of its own.
 whole: Any = np.int64
@@ -45,6 +60,8 @@ LOG_FROM = 40
 _FLOOR = 1e-100
 _DECREMENT = 1e-13
 _MAX_ITER = 2000
+# Times ten each: enough for any matrix whose smallest entry counts as 1e-10 of the largest.
+_RAISES = 40
 # Tables are searched as if they had this many items: tolerances are in log-likelihood at this size.
 _ITEMS = 1000.0
 
@@ -53,16 +70,24 @@ CONVERGED = 0
 ITERATION_CAP = 1
 ABANDONED = 2
 
-# Layout of the scratch ``buf``: two blocks (the current and the trial point), each the point (8),
-# its gradient (8) and its Hessian (8 x 8, lower triangle); then the step, the factor of the
-# damped Hessian, and 16 free places.
+# Layout of the scratch ``buf``, a row a quantity and a lane a run: two blocks (the trial and the
+# current points), each the point (8), its gradient (8) and its Hessian (8 x 8, lower triangle);
+# then the step, the factor of the damped Hessian, which variables are free, weights, scores of a
+# cell, sums over cells, and the log-likelihood of the trial points.
 GRADIENT = 8
 _HESSIAN = 16
 _BLOCK = 80
 _STEP = 160
 _FACTOR = 168
-_SCRATCH = 232
-BUFFER = 248
+_FREE = 232
+_WEIGHTS = 240
+_SCORES = 248
+_SUMS = 256
+VALUE = 264
+BUFFER = 265
+# rows of ``pre`` for each factor and of ``q`` for each cell
+PREFIX = 13
+CELL = 5
 
 
 @kernel
@@ -83,207 +108,285 @@ def lead_factors(k: I64, n: I64, out: F64) -> None:
 
 
 @kernel
-def component_table(
-    mu: float, rho: float, k: I64, n: I64, lead: F64, top: int, pre: F64, q: F64, at: int
-) -> None:
-    """Component ``at``: probabilities of the cells with the log-derivatives of each.
+def component_scratch(size: int, top: int, cells: int) -> tuple[F64, F64]:
+    """Room for the factors ``pre`` and the cells ``q`` of ``size`` components."""
+    return (
+        np.empty((size * (top + 1) * PREFIX, WIDTH)),
+        np.empty((size * cells * CELL, WIDTH)),
+    )
 
-    Cell i fills the row q[at R + i] with q, l_mu, l_rho and the two quantities
+
+@kernel
+def component_table(
+    mu: Lanes, rho: Lanes, k: I64, n: I64, lead: F64, top: int, pre: F64, q: F64, at: int
+) -> None:
+    """Component ``at`` of eight mixtures: cell probabilities with the log-derivatives of each.
+
+    Cell i fills the rows q[5 (at R + i) :] with q, l_mu, l_rho and the two quantities
     q_mumu / q - sum_mumu and q_rhorho / q - sum_rhorho, where l = log q and sum_ab are the second
     derivatives of the logs of the factors j >= 1: `curvature` adds those for all cells at once.
     Factors that vanish at a bound are held at 1e-100, where q times its derivatives are finite
     and right.
 
-    Row m of the component's part of ``pre`` goes over the factors 1 <= j < m: for the successes
-    (0-2) and the failures (3-5) the product, sum 1/x and sum c/x with x the factor and
-    c = dx/drho; for the denominator (6-7) the product and sum c/x. Columns 8-12 hold 1/x, c/x of
-    successes, failures and c/x of the denominator for the factor j = m itself.
+    The 13 rows of ``pre`` for m go over the factors 1 <= j < m: for the successes (0-2) and the
+    failures (3-5) the product, sum 1/x and sum c/x with x the factor and c = dx/drho; for the
+    denominator (6-7) the product and sum c/x. Rows 8-12 hold 1/x, c/x of successes, failures and
+    c/x of the denominator for the factor j = m itself.
     """
-    base = at * (top + 1)
-    cells = at * k.size
-    s = max(1.0 - rho, _FLOOR)
-    m1 = max(mu, _FLOOR)
-    m0 = max(1.0 - mu, _FLOOR)
-    a0 = 1.0
-    a1 = a2 = 0.0
-    b0 = 1.0
-    b1 = b2 = 0.0
-    d0 = 1.0
-    d1 = 0.0
-    for r in range(8):
-        pre[base, r] = 0.0
-    pre[base, 0] = 1.0
-    pre[base, 3] = 1.0
-    pre[base, 6] = 1.0
+    base = at * (top + 1) * PREFIX
+    s = larger(1.0 - rho, splat(_FLOOR))
+    m1 = larger(mu, splat(_FLOOR))
+    m0 = larger(1.0 - mu, splat(_FLOOR))
+    a0 = splat(1.0)
+    b0 = splat(1.0)
+    d0 = splat(1.0)
+    a1 = splat(0.0)
+    a2 = splat(0.0)
+    b1 = splat(0.0)
+    b2 = splat(0.0)
+    d1 = splat(0.0)
+    store(pre, base, a0)
+    store(pre, base + 1, a1)
+    store(pre, base + 2, a2)
+    store(pre, base + 3, b0)
+    store(pre, base + 4, b1)
+    store(pre, base + 5, b2)
+    store(pre, base + 6, d0)
+    store(pre, base + 7, d1)
     for j in range(1, top + 1):
-        row = base + j
-        pre[row, 0] = a0
-        pre[row, 1] = a1
-        pre[row, 2] = a2
-        pre[row, 3] = b0
-        pre[row, 4] = b1
-        pre[row, 5] = b2
-        pre[row, 6] = d0
-        pre[row, 7] = d1
+        row = base + PREFIX * j
+        store(pre, row, a0)
+        store(pre, row + 1, a1)
+        store(pre, row + 2, a2)
+        store(pre, row + 3, b0)
+        store(pre, row + 4, b1)
+        store(pre, row + 5, b2)
+        store(pre, row + 6, d0)
+        store(pre, row + 7, d1)
         if j < top:
-            x = max(m1 * s + j * rho, _FLOOR)
-            y = max(m0 * s + j * rho, _FLOOR)
-            z = 1.0 + (j - 1) * rho
-            ix = 1.0 / x
-            iy = 1.0 / y
+            step = rho * j
+            x = larger(m1 * s + step, splat(_FLOOR))
+            y = larger(m0 * s + step, splat(_FLOOR))
+            z = 1.0 + (step - rho)
+            # three reciprocals by one division
+            xy = x * y
+            inverse = 1.0 / (xy * z)
+            outer = inverse * z
+            ix = outer * y
+            iy = outer * x
             ex = (j - m1) * ix
             ey = (j - m0) * iy
-            ez = (j - 1) / z
-            pre[row, 8] = ix
-            pre[row, 9] = ex
-            pre[row, 10] = iy
-            pre[row, 11] = ey
-            pre[row, 12] = ez
-            a0 *= x
+            ez = (j - 1.0) * (inverse * xy)
+            store(pre, row + 8, ix)
+            store(pre, row + 9, ex)
+            store(pre, row + 10, iy)
+            store(pre, row + 11, ey)
+            store(pre, row + 12, ez)
             a1 += ix
             a2 += ex
-            b0 *= y
             b1 += iy
             b2 += ey
-            d0 *= z
             d1 += ez
-    if top >= LOG_FROM:
-        a0 = b0 = d0 = 0.0
-        pre[base, 0] = 0.0
-        pre[base, 3] = 0.0
-        pre[base, 6] = 0.0
-        for j in range(1, top + 1):
-            row = base + j
-            pre[row, 0] = a0
-            pre[row, 3] = b0
-            pre[row, 6] = d0
-            a0 += np.log(max(m1 * s + j * rho, _FLOOR))
-            b0 += np.log(max(m0 * s + j * rho, _FLOOR))
-            d0 += np.log(1.0 + (j - 1) * rho)
+            if top >= LOG_FROM:
+                if j == 1:
+                    a0 = splat(0.0)
+                    b0 = splat(0.0)
+                    d0 = splat(0.0)
+                    store(pre, base, a0)
+                    store(pre, base + 3, b0)
+                    store(pre, base + 6, d0)
+                    store(pre, row, a0)
+                    store(pre, row + 3, b0)
+                    store(pre, row + 6, d0)
+                a0 += log_of(x)
+                b0 += log_of(y)
+                d0 += log_of(z)
+            else:
+                a0 *= x
+                b0 *= y
+                d0 *= z
     u1 = 1.0 / m1
     u0 = 1.0 / m0
     us = 1.0 / s
+    inner = m1 * m0 * s
+    # reciprocals of the denominators that occur, once for each run of cells of equal n
+    last = whole(-1)
+    denominator = splat(1.0)
+    dr = splat(0.0)
     for i in range(k.size):
-        a = base + k[i]
-        b = base + n[i] - k[i]
-        m = base + n[i]
+        a = base + PREFIX * k[i]
+        b = base + PREFIX * (n[i] - k[i])
+        m = base + PREFIX * n[i]
+        if m != last:
+            last = m
+            denominator = load(pre, m + 6)
+            dr = load(pre, m + 7)
+            if top < LOG_FROM:
+                denominator = 1.0 / denominator
+        o = CELL * (at * k.size + i)
         if top >= LOG_FROM:
-            value = np.exp(lead[i] + pre[a, 0] + pre[b, 3] - pre[m, 6])
+            exponent = lead[i] + load(pre, a) + load(pre, b + 3) - denominator
+            store(q, o, exponent)
+            for lane in range(WIDTH):
+                q[o, lane] = np.exp(q[o, lane])
+            value = load(q, o)
         else:
-            value = lead[i] * pre[a, 0] * pre[b, 3] / pre[m, 6]
-        lm = s * (pre[a, 1] - pre[b, 4])
-        lr = pre[a, 2] + pre[b, 5] - pre[m, 7]
+            value = lead[i] * load(pre, a) * (load(pre, b + 3) * denominator)
+        lm = s * (load(pre, a + 1) - load(pre, b + 4))
+        lr = load(pre, a + 2) + load(pre, b + 5) - dr
         # E and its log-derivatives; E_mumu / E is 0 at the ends, E_rhorho always
         if m == base:
-            e = 1.0
-            em = emm = er = 0.0
+            store(q, o, value)
+            store(q, o + 1, lm)
+            store(q, o + 2, lr)
+            store(q, o + 3, lm * lm)
+            store(q, o + 4, lr * lr)
         elif a == base:
-            e = m0
-            em = -u0
-            emm = er = 0.0
+            store(q, o, m0 * value)
+            store(q, o + 1, lm - u0)
+            store(q, o + 2, lr)
+            store(q, o + 3, lm * (lm - 2.0 * u0))
+            store(q, o + 4, lr * lr)
         elif b == base:
-            e = m1
-            em = u1
-            emm = er = 0.0
+            store(q, o, m1 * value)
+            store(q, o + 1, lm + u1)
+            store(q, o + 2, lr)
+            store(q, o + 3, lm * (lm + 2.0 * u1))
+            store(q, o + 4, lr * lr)
         else:
-            e = m1 * m0 * s
             em = u1 - u0
-            emm = -2.0 * u1 * u0
-            er = -us
-        o = cells + i
-        q[o, 0] = e * value
-        q[o, 1] = lm + em
-        q[o, 2] = lr + er
-        q[o, 3] = lm * (lm + 2.0 * em) + emm
-        q[o, 4] = lr * (lr + 2.0 * er)
+            store(q, o, inner * value)
+            store(q, o + 1, lm + em)
+            store(q, o + 2, lr - us)
+            store(q, o + 3, lm * (lm + 2.0 * em) - 2.0 * u1 * u0)
+            store(q, o + 4, lr * (lr - 2.0 * us))
 
 
-@inlined
+@kernel
 def curvature(
-    rho: float, k: I64, n: I64, f: F64, top: int, pre: F64, q: F64, at: int, tails: F64
-) -> tuple[float, float, float]:
-    """Sums over the cells of f/p times q_mumu, q_murho, q_rhorho.
+    rho: Lanes,
+    k: I64,
+    n: I64,
+    f: F64,
+    top: int,
+    pre: F64,
+    q: F64,
+    at: int,
+    tails: F64,
+    out: F64,
+    row: int,
+) -> None:
+    """Sums over the cells of f/p times q_mumu, q_murho, q_rhorho: rows row, row + 1, row + 2.
 
-    The row q[at R + i] must hold q / p in column 0. The second derivatives of the log factors
-    depend on a cell only through which factors it has, so that tail counts of the weights do:
-    each factor j is met once, not once a cell.
+    The row q[5 (at R + i)] must hold q / p. The second derivatives of the log factors depend on
+    a cell only through which factors it has, so that tail counts of the weights do: each factor j
+    is met once, not once a cell.
     """
-    base = at * (top + 1)
-    cells = at * k.size
-    s = max(1.0 - rho, _FLOOR)
-    for j in range(top + 1):
-        tails[0, j] = 0.0
-        tails[1, j] = 0.0
-        tails[2, j] = 0.0
-    h0 = h1 = h2 = 0.0
+    base = at * (top + 1) * PREFIX
+    s = larger(1.0 - rho, splat(_FLOOR))
+    zero = splat(0.0)
+    for j in range(3 * top + 3):
+        store(tails, j, zero)
+    h0 = splat(0.0)
+    h1 = splat(0.0)
+    h2 = splat(0.0)
     for i in range(k.size):
-        o = cells + i
-        w = f[i] * q[o, 0]
-        h0 += w * q[o, 3]
-        h1 += w * q[o, 1] * q[o, 2]
-        h2 += w * q[o, 4]
-        tails[0, k[i]] += w
-        tails[1, n[i] - k[i]] += w
-        tails[2, n[i]] += w
-    ta = tb = td = 0.0
-    c0 = c1 = 0.0
+        o = CELL * (at * k.size + i)
+        w = f[i] * load(q, o)
+        h0 += w * load(q, o + 3)
+        h1 += w * load(q, o + 1) * load(q, o + 2)
+        h2 += w * load(q, o + 4)
+        a = 3 * k[i]
+        b = 3 * (n[i] - k[i]) + 1
+        d = 3 * n[i] + 2
+        store(tails, a, load(tails, a) + w)
+        store(tails, b, load(tails, b) + w)
+        store(tails, d, load(tails, d) + w)
+    ta = splat(0.0)
+    tb = splat(0.0)
+    td = splat(0.0)
+    c0 = splat(0.0)
+    c1 = splat(0.0)
     for j in range(top - 1, 0, -1):
-        ta += tails[0, j + 1]
-        tb += tails[1, j + 1]
-        td += tails[2, j + 1]
-        row = base + j
-        ix = pre[row, 8]
-        ex = pre[row, 9]
-        iy = pre[row, 10]
-        ey = pre[row, 11]
-        ez = pre[row, 12]
+        ta += load(tails, 3 * j + 3)
+        tb += load(tails, 3 * j + 4)
+        td += load(tails, 3 * j + 5)
+        m = base + PREFIX * j
+        ix = load(pre, m + 8)
+        ex = load(pre, m + 9)
+        iy = load(pre, m + 10)
+        ey = load(pre, m + 11)
+        ez = load(pre, m + 12)
         wa = ta * ix
         wb = tb * iy
         c0 += wa * ix + wb * iy
         h1 += wb - wa
         c1 += wb * ey - wa * ex
         h2 += td * ez * ez - ta * ex * ex - tb * ey * ey
-    return h0 - s * s * c0, h1 + s * c1, h2
+    store(out, row, h0 - s * s * c0)
+    store(out, row + 1, h1 + s * c1)
+    store(out, row + 2, h2)
 
 
-@inlined
-def _loglik(buf: F64, at: int, size: int, f: F64, q: F64) -> float:
-    """Log-likelihood at the weights buf[at:]; column 0 of q becomes q / p. -inf where p = 0."""
-    total = 0.0
+@kernel
+def _loglik(buf: F64, at: int, size: int, f: F64, q: F64) -> None:
+    """Log-likelihood, to row VALUE, at the weights buf[at:]; row 0 of each cell becomes q / p.
+
+    It is -inf where p = 0 in some cell.
+    """
+    total = splat(0.0)
     cells = f.size
     for i in range(cells):
-        p = 0.0
+        p = splat(0.0)
         for c in range(size):
-            p += buf[at + c] * q[c * cells + i, 0]
-        total += f[i] * np.log(p)
+            p += load(buf, at + c) * load(q, CELL * (c * cells + i))
+        total += f[i] * log_of(p)
         t = 1.0 / p
         for c in range(size):
-            q[c * cells + i, 0] *= t
-    return total
+            o = CELL * (c * cells + i)
+            store(q, o, load(q, o) * t)
+    store(buf, VALUE, total)
 
 
-@inlined
+@kernel
 def _derivatives_two(
     buf: F64, at: int, k: I64, n: I64, f: F64, top: int, pre: F64, q: F64, tails: F64
 ) -> None:
-    """Gradient and Hessian of K = 2 at the point in block ``at``, after `_loglik`."""
-    w = buf[at]
+    """Gradient and Hessian of K = 2 at the points in block ``at``, after `_loglik`."""
+    w = load(buf, at)
     v = 1.0 - w
     cells = f.size
-    g0 = g1 = g2 = g3 = g4 = 0.0
-    h00 = h01 = h02 = h03 = h04 = 0.0
-    h11 = h12 = h13 = h14 = h22 = h23 = h24 = 0.0
-    h33 = h34 = h44 = 0.0
+    g0 = splat(0.0)
+    g1 = splat(0.0)
+    g2 = splat(0.0)
+    g3 = splat(0.0)
+    g4 = splat(0.0)
+    h00 = splat(0.0)
+    h01 = splat(0.0)
+    h02 = splat(0.0)
+    h03 = splat(0.0)
+    h04 = splat(0.0)
+    h11 = splat(0.0)
+    h12 = splat(0.0)
+    h13 = splat(0.0)
+    h14 = splat(0.0)
+    h22 = splat(0.0)
+    h23 = splat(0.0)
+    h24 = splat(0.0)
+    h33 = splat(0.0)
+    h34 = splat(0.0)
+    h44 = splat(0.0)
     for i in range(cells):
-        o = cells + i
+        o = CELL * i
+        r = CELL * (cells + i)
         fi = f[i]
-        s1 = q[i, 0]
-        s2 = q[o, 0]
+        s1 = load(q, o)
+        s2 = load(q, r)
         u0 = s1 - s2
-        a1 = s1 * q[i, 1]
-        a2 = s1 * q[i, 2]
-        b1 = s2 * q[o, 1]
-        b2 = s2 * q[o, 2]
+        a1 = s1 * load(q, o + 1)
+        a2 = s1 * load(q, o + 2)
+        b1 = s2 * load(q, r + 1)
+        b2 = s2 * load(q, r + 2)
         f0 = fi * u0
         f1 = fi * a1
         f2 = fi * a2
@@ -309,40 +412,30 @@ def _derivatives_two(
         h33 += f3 * b1
         h34 += f3 * b2
         h44 += f4 * b2
-    s11, s12, s22 = curvature(buf[at + 2], k, n, f, top, pre, q, whole(0), tails)
-    s33, s34, s44 = curvature(buf[at + 4], k, n, f, top, pre, q, whole(1), tails)
+    curvature(load(buf, at + 2), k, n, f, top, pre, q, whole(0), tails, buf, _SUMS)
+    curvature(load(buf, at + 4), k, n, f, top, pre, q, whole(1), tails, buf, _SUMS + 3)
     g = at + GRADIENT
-    buf[g] = g0
-    buf[g + 1] = w * g1
-    buf[g + 2] = w * g2
-    buf[g + 3] = v * g3
-    buf[g + 4] = v * g4
+    store(buf, g, g0)
+    store(buf, g + 1, w * g1)
+    store(buf, g + 2, w * g2)
+    store(buf, g + 3, v * g3)
+    store(buf, g + 4, v * g4)
     h = at + _HESSIAN
-    buf[h] = -h00
-    buf[h + 8] = g1 - w * h01
-    buf[h + 16] = g2 - w * h02
-    buf[h + 24] = -g3 - v * h03
-    buf[h + 32] = -g4 - v * h04
-    buf[h + 9] = w * (s11 - w * h11)
-    buf[h + 17] = w * (s12 - w * h12)
-    buf[h + 25] = -w * v * h13
-    buf[h + 33] = -w * v * h14
-    buf[h + 18] = w * (s22 - w * h22)
-    buf[h + 26] = -w * v * h23
-    buf[h + 34] = -w * v * h24
-    buf[h + 27] = v * (s33 - v * h33)
-    buf[h + 35] = v * (s34 - v * h34)
-    buf[h + 36] = v * (s44 - v * h44)
-
-
-@inlined
-def weights_of(buf: F64, at: int, size: int, out: int) -> None:
-    """Stick-breaking: v (size - 1,) at buf[at:] -> weights at buf[out:]."""
-    rest = 1.0
-    for c in range(size - 1):
-        buf[out + c] = rest * buf[at + c]
-        rest *= 1.0 - buf[at + c]
-    buf[out + size - 1] = rest
+    store(buf, h, -h00)
+    store(buf, h + 8, g1 - w * h01)
+    store(buf, h + 16, g2 - w * h02)
+    store(buf, h + 24, -g3 - v * h03)
+    store(buf, h + 32, -g4 - v * h04)
+    store(buf, h + 9, w * (load(buf, _SUMS) - w * h11))
+    store(buf, h + 17, w * (load(buf, _SUMS + 1) - w * h12))
+    store(buf, h + 25, -w * v * h13)
+    store(buf, h + 33, -w * v * h14)
+    store(buf, h + 18, w * (load(buf, _SUMS + 2) - w * h22))
+    store(buf, h + 26, -w * v * h23)
+    store(buf, h + 34, -w * v * h24)
+    store(buf, h + 27, v * (load(buf, _SUMS + 3) - v * h33))
+    store(buf, h + 35, v * (load(buf, _SUMS + 4) - v * h34))
+    store(buf, h + 36, v * (load(buf, _SUMS + 5) - v * h44))
 
 
 @kernel
@@ -352,46 +445,54 @@ def _derivatives_three(
     """`_derivatives_two` for K = 3: w = v_1, (1 - v_1) v_2, (1 - v_1)(1 - v_2)."""
     g = at + GRADIENT
     h = at + _HESSIAN
-    u = _SCRATCH
-    w = _SCRATCH + 8
+    u = _SCORES
     cells = f.size
-    v1 = buf[at]
-    v2 = buf[at + 1]
+    v1 = load(buf, at)
+    v2 = load(buf, at + 1)
     for a in range(8):
-        buf[g + a] = 0.0
+        store(buf, g + a, splat(0.0))
         for b in range(a + 1):
-            buf[h + 8 * a + b] = 0.0
+            store(buf, h + 8 * a + b, splat(0.0))
     for i in range(cells):
         fi = f[i]
-        s1 = q[i, 0]
-        s2 = q[cells + i, 0]
-        s3 = q[2 * cells + i, 0]
+        s1 = load(q, CELL * i)
+        s2 = load(q, CELL * (cells + i))
+        s3 = load(q, CELL * (2 * cells + i))
         # the scores of this cell: dp / p
-        buf[u] = s1 - v2 * s2 - (1.0 - v2) * s3
-        buf[u + 1] = (1.0 - v1) * (s2 - s3)
-        buf[h + 8] += fi * (s3 - s2)
+        store(buf, u, s1 - v2 * s2 - (1.0 - v2) * s3)
+        store(buf, u + 1, (1.0 - v1) * (s2 - s3))
+        store(buf, h + 8, load(buf, h + 8) + fi * (s3 - s2))
         for c in range(3):
-            o = c * cells + i
+            o = CELL * (c * cells + i)
             # dw_c / dv_1 and dw_c / dv_2
-            first = 1.0 if c == 0 else (-v2 if c == 1 else v2 - 1.0)
-            second = 0.0 if c == 0 else (1.0 - v1 if c == 1 else v1 - 1.0)
+            first = splat(1.0)
+            second = splat(0.0)
+            if c == 1:
+                first = -v2
+                second = 1.0 - v1
+            elif c == 2:
+                first = v2 - 1.0
+                second = v1 - 1.0
             m = h + 8 * (2 + 2 * c)
             for e in range(2):
-                score = q[o, 0] * q[o, 1 + e]
-                buf[u + 2 + 2 * c + e] = buf[w + c] * score
-                buf[m + 8 * e] += fi * first * score
-                buf[m + 8 * e + 1] += fi * second * score
+                score = load(q, o) * load(q, o + 1 + e)
+                store(buf, u + 2 + 2 * c + e, load(buf, _WEIGHTS + c) * score)
+                r = m + 8 * e
+                store(buf, r, load(buf, r) + fi * first * score)
+                store(buf, r + 1, load(buf, r + 1) + fi * second * score)
         for a in range(8):
-            fu = fi * buf[u + a]
-            buf[g + a] += fu
+            fu = fi * load(buf, u + a)
+            store(buf, g + a, load(buf, g + a) + fu)
             for b in range(a + 1):
-                buf[h + 8 * a + b] -= fu * buf[u + b]
+                r = h + 8 * a + b
+                store(buf, r, load(buf, r) - fu * load(buf, u + b))
     for c in range(3):
-        mm, mr, rr = curvature(buf[at + 3 + 2 * c], k, n, f, top, pre, q, c, tails)
+        curvature(load(buf, at + 3 + 2 * c), k, n, f, top, pre, q, c, tails, buf, _SUMS)
         m = h + 9 * (2 + 2 * c)
-        buf[m] += buf[w + c] * mm
-        buf[m + 8] += buf[w + c] * mr
-        buf[m + 9] += buf[w + c] * rr
+        weight = load(buf, _WEIGHTS + c)
+        store(buf, m, load(buf, m) + weight * load(buf, _SUMS))
+        store(buf, m + 8, load(buf, m + 8) + weight * load(buf, _SUMS + 1))
+        store(buf, m + 9, load(buf, m + 9) + weight * load(buf, _SUMS + 2))
 
 
 @kernel
@@ -407,118 +508,113 @@ def objective(
     pre: F64,
     q: F64,
     tails: F64,
-    bar: float,
-) -> float:
-    """Log-likelihood (-inf where p = 0) at the point in block ``at`` (int64).
+) -> None:
+    """Log-likelihoods, gradients and Hessians (lower triangles) at the points in block ``at``.
 
-    Where it is above ``bar`` the gradient and the Hessian (lower triangle) are filled, too.
+    The log-likelihoods, -inf where p = 0, go to row VALUE.
     """
+    rest = splat(1.0)
     for c in range(size):
         m = at + size - 1 + 2 * c
-        component_table(buf[m], buf[m + 1], k, n, lead, top, pre, q, c)
-    weights_of(buf, at, size, _SCRATCH + 8)
-    total = _loglik(buf, _SCRATCH + 8, size, f, q)
-    if total > bar:
-        if size == 2:
-            _derivatives_two(buf, at, k, n, f, top, pre, q, tails)
-        else:
-            _derivatives_three(buf, at, k, n, f, top, pre, q, tails)
-    return total
+        component_table(load(buf, m), load(buf, m + 1), k, n, lead, top, pre, q, c)
+        if c < size - 1:
+            store(buf, _WEIGHTS + c, rest * load(buf, at + c))
+            rest *= 1.0 - load(buf, at + c)
+    store(buf, _WEIGHTS + size - 1, rest)
+    _loglik(buf, _WEIGHTS, size, f, q)
+    if size == 2:
+        _derivatives_two(buf, at, k, n, f, top, pre, q, tails)
+    else:
+        _derivatives_three(buf, at, k, n, f, top, pre, q, tails)
 
 
 @kernel
-def _free_variables(buf: F64, at: int, size: int, free: I64) -> int:
-    """Indices of the variables that may move; returns how many."""
+def _free_variables(buf: F64, at: int, size: int) -> None:
+    """Which variables may move: rows _FREE + a hold 1 or 0."""
     head = size - 1
     g = at + GRADIENT
-    count = 0
-    rest = 1.0
-    for c in range(head):
-        v = buf[at + c]
-        # behind a stick of length 0 nothing is left to break
-        stuck = (v <= 0.0 and buf[g + c] <= 0.0) or (v >= 1.0 and buf[g + c] >= 0.0)
-        if rest > 0.0 and not stuck:
-            free[count] = c
-            count += 1
-        rest *= 1.0 - v
-    rest = 1.0
+    rest = splat(1.0)
+    for a in range(3 * size - 1):
+        v = load(buf, at + a)
+        slope = load(buf, g + a)
+        stuck = ((v <= 0.0) & (slope <= 0.0)) | ((v >= 1.0) & (slope >= 0.0))
+        store(buf, _FREE + a, select(stuck, 0.0, 1.0))
     for c in range(size):
         weight = rest
         if c < head:
-            weight = rest * buf[at + c]
-            rest *= 1.0 - buf[at + c]
-        if weight > 0.0:
-            for a in range(head + 2 * c, head + 2 * c + 2):
-                v = buf[at + a]
-                stuck = (v <= 0.0 and buf[g + a] <= 0.0) or (v >= 1.0 and buf[g + a] >= 0.0)
-                if stuck and a == head + 2 * c:
-                    # a point mass has no correlation to move
-                    break
-                if not stuck:
-                    free[count] = a
-                    count += 1
-    return count
+            # behind a stick of length 0 nothing is left to break
+            store(buf, _FREE + c, select(rest > 0.0, load(buf, _FREE + c), 0.0))
+            weight = rest * load(buf, at + c)
+            rest *= 1.0 - load(buf, at + c)
+        a = _FREE + head + 2 * c
+        free = select(weight > 0.0, load(buf, a), 0.0)
+        store(buf, a, free)
+        # a point mass has no correlation to move
+        store(buf, a + 1, select(free > 0.0, load(buf, a + 1), 0.0))
 
 
 @kernel
-def _damped_step(buf: F64, at: int, free: I64, count: int, damping: float) -> bool:
-    """Solve (-H + damping diag|H|) step = g on the free variables; False when not positive.
+def _damped_step(buf: F64, at: int, size: int, damping: Lanes) -> Lanes:
+    """Solve (-H + damping diag|H|) step = g on the free variables; 1 where it was positive.
 
     LDL' without square roots: row a of the factor and the reciprocal pivots lie in _FACTOR, the
-    solution in _STEP.
+    solution in _STEP. A fixed variable has the row and column of the identity.
     """
+    d = 3 * size - 1
     g = at + GRADIENT
     h = at + _HESSIAN
-    positive = True
+    positive = splat(1.0)
     # a variable without curvature is damped as well, else no damping makes the matrix positive
-    least = 1e-290
-    for a in range(count):
-        least = max(least, 1e-10 * abs(buf[h + 9 * free[a]]))
-    for a in range(count):
+    least = splat(1e-290)
+    for a in range(d):
+        free = load(buf, _FREE + a) > 0.0
+        least = larger(select(free, 1e-10 * size_of(load(buf, h + 9 * a)), 0.0), least)
+    for a in range(d):
         row = _FACTOR + 8 * a
-        i = free[a]
+        free = load(buf, _FREE + a) > 0.0
+        value = -load(buf, h + 9 * a)
+        value += damping * larger(size_of(value), least) + 1e-300
+        value = select(free, value, 1.0)
+        rhs = select(free, load(buf, g + a), 0.0)
         for b in range(a):
-            value = -buf[h + 8 * i + free[b]]
+            both = free & (load(buf, _FREE + b) > 0.0)
+            part = select(both, -load(buf, h + 8 * a + b), 0.0)
             other = _FACTOR + 8 * b
             for c in range(b):
-                value -= buf[row + c] * buf[other + c]
-            buf[row + b] = value  # L[a, b] D[b]
-        value = -buf[h + 8 * i + i]
-        value += damping * max(abs(value), least) + 1e-300
-        rhs = buf[g + i]
+                part -= load(buf, row + c) * load(buf, other + c)
+            store(buf, row + b, part)  # L[a, b] D[b]
         for b in range(a):
-            scaled = buf[row + b] * buf[_FACTOR + 9 * b]
-            value -= scaled * buf[row + b]
-            buf[row + b] = scaled
-            rhs -= scaled * buf[_STEP + b]
-        positive = positive and value > 0.0
-        buf[row + a] = 1.0 / value
-        buf[_STEP + a] = rhs
-    for a in range(count - 1, -1, -1):
-        value = buf[_STEP + a] * buf[_FACTOR + 9 * a]
-        for c in range(a + 1, count):
-            value -= buf[_FACTOR + 8 * c + a] * buf[_STEP + c]
-        buf[_STEP + a] = value
+            part = load(buf, row + b)
+            scaled = part * load(buf, _FACTOR + 9 * b)
+            value -= scaled * part
+            store(buf, row + b, scaled)
+            rhs -= scaled * load(buf, _STEP + b)
+        positive = select(value > 0.0, positive, 0.0)
+        store(buf, row + a, 1.0 / value)
+        store(buf, _STEP + a, rhs)
+    for a in range(d - 1, -1, -1):
+        value = load(buf, _STEP + a) * load(buf, _FACTOR + 9 * a)
+        for c in range(a + 1, d):
+            value -= load(buf, _FACTOR + 8 * c + a) * load(buf, _STEP + c)
+        store(buf, _STEP + a, value)
     return positive
 
 
 @kernel
-def projected_gradient(buf: F64, at: int, size: int, f: F64, free: I64) -> float:
-    """Largest component of the projected gradient, per item."""
-    count = _free_variables(buf, at, size, free)
-    worst = 0.0
-    for a in range(count):
-        worst = max(worst, abs(buf[at + GRADIENT + free[a]]))
-    items = 0.0
-    for i in range(f.size):
-        items += f[i]
-    return worst / items
+def _decrement(buf: F64, at: int, size: int) -> Lanes:
+    """The squared length of the gradient in the metric of the Hessian: g' step."""
+    total = splat(0.0)
+    for a in range(3 * size - 1):
+        slope = load(buf, at + GRADIENT + a) * load(buf, _STEP + a)
+        total += select(load(buf, _FREE + a) > 0.0, slope, 0.0)
+    return total
 
 
 @kernel
 def newton(
     buf: F64,
     size: int,
+    many: int,
     k: I64,
     n: I64,
     f: F64,
@@ -527,140 +623,209 @@ def newton(
     pre: F64,
     q: F64,
     tails: F64,
-    free: I64,
     rival: float,
-    best: F64,
-    reach: float,
-) -> tuple[int, float, int, int]:
-    """Maximise from the point in block 0. Returns (block, log-likelihood, iterations, code).
+    ends: F64,
+) -> None:
+    """Maximise from the first ``many`` lanes of the points in block 0, all abreast.
 
-    ``rival`` is the log-likelihood of the best point so far, ``best`` (3 size - 1,). A run is
-    abandoned when it can hardly end higher: its remaining gain, by the Newton decrement, does not
-    reach beyond the rival, and the decrement is below ``reach``; or it has come so close to the
-    best point (either order of two components) that it is on its way there.
+    Lane l ends at block 1 and fills ends[l] = (log-likelihood, iterations, code, slope), the slope
+    being the largest component of the projected gradient. A run is abandoned when it can hardly
+    end highest: its remaining gain, by the Newton decrement of the undamped Hessian, does not
+    reach the best lane or the ``rival``, the best log-likelihood known before; nan abandons none.
     """
     d = 3 * size - 1
-    at = whole(_BLOCK)
-    other = whole(0)
-    level = -np.inf
-    decrement = np.inf
-    noise = 0.0
-    damping = 1e-2
-    growth = 2.0
-    done = False
-    polished = 0
+    current = whole(_BLOCK)
+    lane_number = lane_numbers()
+    for lane in range(WIDTH):
+        for e in range(4):
+            ends[lane, e] = 0.0
+        ends[lane, 0] = -np.inf
+        ends[lane, 2] = ABANDONED
+    alive = lane_number < many
+    level = splat(-np.inf)
+    decrement = splat(np.inf)
+    noise = splat(0.0)
+    damping = splat(1e-2)
+    growth = splat(2.0)
+    polished = splat(0.0)
+    done = lane_number < 0.0
     for iteration in range(_MAX_ITER):
-        bar = -np.inf if done else level
-        value = objective(buf, other, size, k, n, f, lead, top, pre, q, tails, bar)
-        if done and not value > level - 4.0 * noise:
-            return at, level, iteration, CONVERGED
-        if done or value > level:
-            if iteration > 0:
-                # Nielsen's update: by how well the quadratic model foretold the gain
-                ratio = 2.0 * (value - level) / decrement
-                damping *= max(0.03, 1.0 - (2.0 * ratio - 1.0) ** 3)
-                growth = 2.0
-                if damping < 1e-6:
-                    damping = 0.0
-            level = value
-            at, other = other, at
-            count = _free_variables(buf, at, size, free)
-            if count == 0:
-                return at, level, iteration, CONVERGED
-        elif iteration == 0:
-            return other, value, iteration, ITERATION_CAP
+        objective(buf, whole(0), size, k, n, f, lead, top, pre, q, tails)
+        value = load(buf, VALUE)
+        stop = done & ~(value > level - 4.0 * noise)
+        taken = alive & (done | (value > level)) & ~stop
+        failed = alive & ~taken & ~stop
+        if iteration == 0:
+            # a start where an observed count is impossible
+            stop = stop | failed
         else:
-            damping = max(growth * damping, 1e-3)
-            growth *= 2.0
-            if damping > 1e18:
-                # no representable step grows the log-likelihood: a maximum to rounding
-                return at, level, iteration, CONVERGED
-        while not _damped_step(buf, at, free, count, damping):
-            damping = max(10.0 * damping, 1e-3)
-        decrement = 0.0
-        for a in range(count):
-            decrement += buf[at + GRADIENT + free[a]] * buf[_STEP + a]
-        # below the rounding of the log-likelihood itself steps cannot be compared any more
-        noise = max(_DECREMENT, 2e-15 * abs(level))
-        if done:
-            polished += 1
-        done = decrement < noise and damping <= 1.0
-        if done and (decrement < 1e-26 or polished == 3):
-            return at, level, iteration, CONVERGED
-        if decrement < reach and damping <= 0.1 and level + 5.0 * decrement < rival + 1e-9:
-            # only where the Hessian itself is negative, not next to a saddle
-            sure = damping == 0.0
-            if not sure and _damped_step(buf, at, free, count, 0.0):
-                full = 0.0
-                for a in range(count):
-                    full += buf[at + GRADIENT + free[a]] * buf[_STEP + a]
-                sure = level + 5.0 * full < rival + 1e-9
-            if sure:
-                return at, level, iteration, ABANDONED
-            if damping > 0.0:
-                _damped_step(buf, at, free, count, damping)
-        close = level < rival and rival - level < 1e-2 and level + decrement < rival + 1e-3
-        if decrement < reach and close:
-            apart = 0.0
-            swapped = abs(1.0 - buf[at] - best[0]) if size == 2 else 1.0
-            for a in range(d):
-                apart = max(apart, abs(buf[at + a] - best[a]))
-                if a > 0 and size == 2:
-                    swapped = max(swapped, abs(buf[at + a] - best[1 + (a + 1) % 4]))
-            if min(apart, swapped) < 0.02:
-                return at, level, iteration, ABANDONED
+            # Nielsen's update: by how well the quadratic model foretold the gain
+            miss = 4.0 * (value - level) / decrement - 1.0
+            eased = damping * larger(1.0 - miss * miss * miss, splat(0.03))
+            eased = select(eased < 1e-6, 0.0, eased)
+            raised = larger(growth * damping, splat(1e-3))
+            damping = select(taken, eased, select(failed, raised, damping))
+            growth = select(taken, 2.0, select(failed, 2.0 * growth, growth))
+            # no representable step grows the log-likelihood: a maximum to rounding
+            stop = stop | (failed & (damping > 1e18))
+        level = select(taken, value, level)
         for a in range(d):
-            buf[other + a] = buf[at + a]
-        for a in range(count):
-            i = free[a]
-            buf[other + i] = min(1.0, max(0.0, buf[at + i] + buf[_STEP + a]))
-    return at, level, _MAX_ITER, ITERATION_CAP
+            store(buf, current + a, select(taken, load(buf, a), load(buf, current + a)))
+            g = GRADIENT + a
+            store(buf, current + g, select(taken, load(buf, g), load(buf, current + g)))
+            for b in range(a + 1):
+                h = _HESSIAN + 8 * a + b
+                store(buf, current + h, select(taken, load(buf, h), load(buf, current + h)))
+        _free_variables(buf, current, size)
+        movable = splat(0.0)
+        for a in range(d):
+            movable += load(buf, _FREE + a)
+        stop = stop | (movable < 1.0)
+        running = alive & ~stop
+        positive = _damped_step(buf, current, size, damping)
+        for _ in range(_RAISES):
+            indefinite = running & (positive < 0.5)
+            if not any_of(indefinite):
+                break
+            raised = larger(10.0 * damping, splat(1e-3))
+            damping = select(indefinite, raised, damping)
+            positive = _damped_step(buf, current, size, damping)
+        decrement = _decrement(buf, current, size)
+        # below the rounding of the log-likelihood itself steps cannot be compared any more
+        noise = larger(2e-15 * size_of(level), splat(_DECREMENT))
+        polished += select(done, 1.0, 0.0)
+        done = running & (decrement < noise) & (damping <= 1.0)
+        stop = stop | (done & ((decrement < 1e-26) | (polished > 2.5)))
+        store(buf, VALUE, level)
+        best = rival
+        first = -1
+        for lane in range(many):
+            # a run that was given up does not count: its end is not used
+            counts = ends[lane, 1] == 0.0 or ends[lane, 2] == CONVERGED
+            if counts and buf[VALUE, lane] > best:
+                best = buf[VALUE, lane]
+                first = lane
+        bar = select((lane_number < first) | (lane_number > first), best, rival) + 1e-9
+        hopeless = alive & ~stop & (damping <= 0.1) & (level + 5.0 * decrement < bar)
+        if any_of(hopeless & (damping > 0.0)):
+            # only where the Hessian itself is negative, not next to a saddle
+            positive = _damped_step(buf, current, size, splat(0.0))
+            gain = _decrement(buf, current, size)
+            hopeless = hopeless & (positive > 0.5) & (level + 5.0 * gain < bar)
+            _damped_step(buf, current, size, damping)
+        ended = alive & (stop | hopeless)
+        if any_of(ended):
+            store(buf, VALUE, select(ended, select(hopeless, 2.0, 1.0), 0.0))
+            for lane in range(many):
+                if buf[VALUE, lane] > 0.0:
+                    ends[lane, 1] = iteration + 1
+                    ends[lane, 2] = ABANDONED if buf[VALUE, lane] > 1.0 else CONVERGED
+            alive = alive & ~ended
+            if not any_of(alive):
+                break
+        for a in range(d):
+            x = load(buf, current + a)
+            moved = smaller(larger(x + load(buf, _STEP + a), splat(0.0)), splat(1.0))
+            store(buf, a, select(alive & (load(buf, _FREE + a) > 0.0), moved, x))
+    store(buf, VALUE, level)
+    store(buf, _SUMS, select(alive, 1.0, 0.0))
+    for lane in range(many):
+        ends[lane, 0] = buf[VALUE, lane]
+        if buf[_SUMS, lane] > 0.0:
+            ends[lane, 1] = _MAX_ITER
+            ends[lane, 2] = ITERATION_CAP
+        if not ends[lane, 0] > -np.inf:
+            ends[lane, 2] = ITERATION_CAP
+        for a in range(d):
+            slope = buf[_FREE + a, lane] * abs(buf[current + GRADIENT + a, lane])
+            if slope > ends[lane, 3]:
+                ends[lane, 3] = slope
+
+
+@kernel
+def blocks_of(top: int) -> int:
+    """How many rows of eight hold the factors j < top, at least one."""
+    return max(1, (top + WIDTH - 1) // WIDTH)
 
 
 @kernel
 def tail_counts(k: I64, n: I64, f: F64, tails: F64) -> None:
-    """Fill tails (3, top): A_j = #{k > j}, B_j = #{n - k > j}, C_j = #{n > j}."""
-    top = tails.shape[1]
-    for j in range(top):
-        tails[0, j] = 0.0
-        tails[1, j] = 0.0
-        tails[2, j] = 0.0
+    """Fill tails (3 B, 8): A_j = #{k > j}, B_j = #{n - k > j}, C_j = #{n > j}, B rows each.
+
+    Factor j is lane j % 8 of row j // 8; places from max n on are 0.
+    """
+    blocks = tails.shape[0] // 3
+    flat = tails.reshape(tails.size)
+    width = blocks * WIDTH
+    for j in range(flat.size):
+        flat[j] = 0.0
     # first the items whose last index is j, then cumulate from the top
     for i in range(k.size):
         if k[i] > 0:
-            tails[0, k[i] - 1] += f[i]
+            flat[k[i] - 1] += f[i]
         if n[i] - k[i] > 0:
-            tails[1, n[i] - k[i] - 1] += f[i]
+            flat[width + n[i] - k[i] - 1] += f[i]
         if n[i] > 0:
-            tails[2, n[i] - 1] += f[i]
-    for j in range(top - 2, -1, -1):
-        tails[0, j] += tails[0, j + 1]
-        tails[1, j] += tails[1, j + 1]
-        tails[2, j] += tails[2, j + 1]
+            flat[2 * width + n[i] - 1] += f[i]
+    for side in range(3):
+        for j in range(side * width + width - 2, side * width - 1, -1):
+            flat[j] += flat[j + 1]
 
 
 @kernel
-def _single_loglik(mu: float, rho: float, tails: F64) -> float:
-    """Sum over j of A_j log(mu s + j rho) + B_j log((1-mu) s + j rho) - C_j log(s + j rho)."""
+def _single(mu: float, rho: float, tails: F64) -> tuple[float, float, float, float, float, float]:
+    """Log-likelihood of one component, d/dmu, d/drho, and the second mumu, murho, rhorho.
+
+    Sum over j of A_j log(mu s + j rho) + B_j log((1-mu) s + j rho) - C_j log(s + j rho), eight
+    factors at a time.
+    """
     s = 1.0 - rho
     nu = 1.0 - mu
-    a = tails[0, 0]
-    b = tails[1, 0]
-    total = 0.0
-    inner = a + b - tails[2, 0]
-    if a > 0.0:
-        total += a * np.log(mu)
-    if b > 0.0:
-        total += b * np.log(nu)
-    if inner > 0.0:
-        total += inner * np.log(s)
-    for j in range(1, tails.shape[1]):
-        if tails[0, j] > 0.0:
-            total += tails[0, j] * np.log(mu * s + j * rho)
-        if tails[1, j] > 0.0:
-            total += tails[1, j] * np.log(nu * s + j * rho)
-        total -= tails[2, j] * np.log(1.0 + (j - 1) * rho)
-    return total
+    blocks = tails.shape[0] // 3
+    level = splat(0.0)
+    gm = splat(0.0)
+    gr = splat(0.0)
+    hmm = splat(0.0)
+    hmr = splat(0.0)
+    hrr = splat(0.0)
+    j = lane_numbers()
+    for row in range(blocks):
+        step = rho * j
+        x = larger(mu * s + step, splat(_FLOOR))
+        y = larger(nu * s + step, splat(_FLOOR))
+        z = larger(s + step, splat(_FLOOR))
+        ca = load(tails, row)
+        cb = load(tails, blocks + row)
+        cc = load(tails, 2 * blocks + row)
+        level += ca * log_of(x) + cb * log_of(y) - cc * log_of(z)
+        # three reciprocals by one division
+        xy = x * y
+        inverse = 1.0 / (xy * z)
+        outer = inverse * z
+        ix = outer * y
+        iy = outer * x
+        ex = (j - mu) * ix
+        ey = (j - nu) * iy
+        ez = (j - 1.0) * (inverse * xy)
+        ax = ca * ix
+        by = cb * iy
+        ae = ca * ex
+        be = cb * ey
+        ce = cc * ez
+        gm += ax - by
+        gr += ae + be - ce
+        hmm -= ax * ix + by * iy
+        hmr += by - ax + s * (by * ey - ax * ex)
+        hrr += ce * ez - ae * ex - be * ey
+        j = j + WIDTH
+    return (
+        sum_of(level),
+        s * sum_of(gm),
+        sum_of(gr),
+        s * s * sum_of(hmm),
+        sum_of(hmr),
+        sum_of(hrr),
+    )
 
 
 @kernel
@@ -669,40 +834,18 @@ def _single_run(tails: F64, pooled: float, mu: float, rho: float, out: F64) -> N
 
     ``pooled`` is the share of successes, the mean of the binomial.
     """
-    a0 = tails[0, 0]
-    b0 = tails[1, 0]
-    inner = a0 + b0 - tails[2, 0]
+    items = tails[2 * (tails.shape[0] // 3), 0]
     out[3] = CONVERGED
-    level = _single_loglik(mu, rho, tails)
+    level, gm, gr, hmm, hmr, hrr = _single(mu, rho, tails)
     polished = 0
     for iteration in range(_MAX_ITER):
-        s = 1.0 - rho
-        nu = 1.0 - mu
-        gm = a0 / mu - b0 / nu
-        gr = -inner / s
-        hmm = -a0 / (mu * mu) - b0 / (nu * nu)
-        hmr = 0.0
-        hrr = -inner / (s * s)
-        for j in range(1, tails.shape[1]):
-            ca = tails[0, j]
-            cb = tails[1, j]
-            x = 1.0 / max(mu * s + j * rho, _FLOOR)
-            y = 1.0 / max(nu * s + j * rho, _FLOOR)
-            z = (j - 1) / (1.0 + (j - 1) * rho)
-            ex = (j - mu) * x
-            ey = (j - nu) * y
-            gm += s * (ca * x - cb * y)
-            gr += ca * ex + cb * ey - tails[2, j] * z
-            hmm -= s * s * (ca * x * x + cb * y * y)
-            hmr += cb * y - ca * x + s * (cb * ey * y - ca * ex * x)
-            hrr += tails[2, j] * z * z - ca * ex * ex - cb * ey * ey
         out[2] = iteration + 1
         if rho <= 0.0 and gr <= 0.0:
             # the binomial: its mean is the share of successes, exactly
             if mu == pooled:
                 break
             mu = pooled
-            level = _single_loglik(mu, rho, tails)
+            level, gm, gr, hmm, hmr, hrr = _single(mu, rho, tails)
             continue
         det = hmm * hrr - hmr * hmr
         if hrr < 0.0 and det > 0.0:
@@ -723,20 +866,24 @@ def _single_run(tails: F64, pooled: float, mu: float, rho: float, out: F64) -> N
         if mu + dm <= 0.0:
             length = min(length, 0.9 * mu / -dm)
         if mu + dm >= 1.0:
-            length = min(length, 0.9 * nu / dm)
+            length = min(length, 0.9 * (1.0 - mu) / dm)
         if rho + dr >= 1.0:
-            length = min(length, 0.9 * s / dr)
+            length = min(length, 0.9 * (1.0 - rho) / dr)
         moved = False
-        while length > 1e-18:
+        while length > 1e-18 and not moved:
             mu2 = mu + length * dm
             rho2 = max(0.0, rho + length * dr)
-            value = _single_loglik(mu2, rho2, tails)
+            value, gm2, gr2, hmm2, hmr2, hrr2 = _single(mu2, rho2, tails)
             if done or value > level:
                 mu = mu2
                 rho = rho2
                 level = value
+                gm = gm2
+                gr = gr2
+                hmm = hmm2
+                hmr = hmr2
+                hrr = hrr2
                 moved = True
-                break
             length *= 0.5
         if done:
             polished += 1
@@ -747,12 +894,12 @@ def _single_run(tails: F64, pooled: float, mu: float, rho: float, out: F64) -> N
     out[0] = mu
     out[1] = rho
     out[6] = level
-    out[7] = max(abs(gm), 0.0 if rho <= 0.0 and gr <= 0.0 else abs(gr)) / tails[2, 0]
+    out[7] = max(abs(gm), 0.0 if rho <= 0.0 and gr <= 0.0 else abs(gr)) / items
 
 
 @kernel
 def fit_single(k: I64, n: I64, f: F64, tails: F64, out: F64) -> None:
-    """One component from its tail counts: out = (mu, rho, iterations, code, p, r, level, slope).
+    """One component of cells sorted by n: out = (mu, rho, iterations, code, p, r, level, slope).
 
     p and r are the moment estimates, from which starts are made; level is the log-likelihood
     without the binomial coefficients, slope the projected gradient per item.
@@ -764,15 +911,16 @@ def fit_single(k: I64, n: I64, f: F64, tails: F64, out: F64) -> None:
     or nothing inside {1..n-1}.
     """
     tail_counts(k, n, f, tails)
+    blocks = tails.shape[0] // 3
     a0 = tails[0, 0]
-    b0 = tails[1, 0]
+    b0 = tails[blocks, 0]
     trials = 0.0
     hits = 0.0
     pairs = 0.0
-    for j in range(tails.shape[1]):
-        trials += tails[2, j]
-        hits += tails[0, j]
-        pairs += 2.0 * j * tails[2, j]
+    for i in range(k.size):
+        trials += f[i] * n[i]
+        hits += f[i] * k[i]
+        pairs += f[i] * n[i] * (n[i] - 1)
     out[1] = 0.0
     out[2] = 0.0
     out[3] = 0.0
@@ -788,15 +936,15 @@ def fit_single(k: I64, n: I64, f: F64, tails: F64, out: F64) -> None:
     out[4] = mu
     if a0 == 0.0 or b0 == 0.0 or pairs == 0.0:
         if a0 > 0.0 and b0 > 0.0:
-            out[6] = _single_loglik(mu, 0.0, tails)
+            out[6] = _single(mu, 0.0, tails)[0]
         return
-    inner = a0 + b0 - tails[2, 0]
+    inner = a0 + b0 - tails[2 * blocks, 0]
     if inner == 0.0:
         # items of size 1 are always at an end: their mean counts like all others
         out[0] = a0 / (a0 + b0)
         out[1] = 1.0
         out[5] = 1.0
-        out[6] = _single_loglik(out[0], 1.0, tails)
+        out[6] = a0 * np.log(out[0]) + b0 * np.log(1.0 - out[0])
         return
     square = 0.0
     for i in range(k.size):
@@ -806,15 +954,13 @@ def fit_single(k: I64, n: I64, f: F64, tails: F64, out: F64) -> None:
     out[5] = min(1.0, max(0.0, rho))
     rho = min(0.95, max(1e-3, rho))
     _single_run(tails, hits / trials, mu, rho, out)
-    unequal = False
-    shares = 0.0
-    items = 0.0
-    for i in range(k.size):
-        unequal = unequal or n[i] != n[0]
-        if n[i] > 0:
-            shares += f[i] * k[i] / n[i]
-            items += f[i]
-    if unequal:
+    if n[0] != n[n.size - 1]:
+        shares = 0.0
+        items = 0.0
+        for i in range(k.size):
+            if n[i] > 0:
+                shares += f[i] * k[i] / n[i]
+                items += f[i]
         mu = out[0]
         rho = out[1]
         steps = out[2]
@@ -832,20 +978,33 @@ def fit_single(k: I64, n: I64, f: F64, tails: F64, out: F64) -> None:
 
 
 @kernel
+def component(
+    mu: float, rho: float, k: I64, n: I64, lead: F64, top: int, pre: F64, q: F64, out: F64
+) -> None:
+    """One component: out (R, 3) = q, l_mu, l_rho of every cell."""
+    component_table(splat(mu), splat(rho), k, n, lead, top, pre, q, whole(0))
+    for i in range(k.size):
+        for e in range(3):
+            out[i, e] = q[CELL * i + e, 0]
+
+
+@kernel
 def probabilities(
-    x: F64, size: int, k: I64, n: I64, lead: F64, top: int, buf: F64, pre: F64, q: F64, p: F64
+    x: F64, size: int, k: I64, n: I64, lead: F64, top: int, pre: F64, q: F64, p: F64
 ) -> None:
     """Cell probabilities p (R,) of the mixture at x."""
-    for a in range(3 * size - 1):
-        buf[a] = x[a]
-    weights_of(buf, 0, size, _SCRATCH)
     for i in range(p.size):
         p[i] = 0.0
+    rest = 1.0
     for c in range(size):
         m = size - 1 + 2 * c
-        component_table(x[m], x[m + 1], k, n, lead, top, pre, q, whole(0))
+        weight = rest
+        if c < size - 1:
+            weight = rest * x[c]
+            rest *= 1.0 - x[c]
+        component_table(splat(x[m]), splat(x[m + 1]), k, n, lead, top, pre, q, whole(0))
         for i in range(p.size):
-            p[i] += buf[_SCRATCH + c] * q[i, 0]
+            p[i] += weight * q[CELL * i, 0]
 
 
 @kernel
@@ -960,14 +1119,19 @@ def best_atoms(
     for u in range(grid_mu.size):
         gain = 0.0
         where = 0
-        for v in range(grid_rho.size):
-            component_table(grid_mu[u], grid_rho[v], k, n, lead, top, pre, q, whole(0))
-            value = -items
+        for first in range(0, grid_rho.size, WIDTH):
+            # the last lanes repeat the last correlation
+            for lane in range(WIDTH):
+                q[0, lane] = grid_rho[min(first + lane, grid_rho.size - 1)]
+            component_table(splat(grid_mu[u]), load(q, 0), k, n, lead, top, pre, q, whole(0))
+            total = splat(-items)
             for i in range(p.size):
-                value += f[i] * q[i, 0] / p[i]
-            if value > gain:
-                gain = value
-                where = v
+                total += f[i] / p[i] * load(q, CELL * i)
+            store(q, 0, total)
+            for lane in range(min(WIDTH, grid_rho.size - first)):
+                if q[0, lane] > gain:
+                    gain = q[0, lane]
+                    where = first + lane
         slot = atoms.shape[0]
         while slot > 0 and gain > atoms[slot - 1, 0]:
             slot -= 1
@@ -1011,29 +1175,35 @@ def _note_mode(p: F64, modes: F64, found: int) -> int:
 
 
 @kernel
-def mirror_cells(k: I64, n: I64, f: F64, k2: I64, n2: I64, f2: F64) -> bool:
-    """Copy the cells (sorted by n, k) so that the mean is at most one half; True if mirrored.
+def mirror_cells(
+    k: I64, n: I64, f: F64, lead: F64, used: int, k2: I64, n2: I64, f2: F64, lead2: F64
+) -> bool:
+    """Copy the first cells (sorted by n, k) so that the mean is at most half; True if mirrored.
+
+    ``lead`` and ``lead2`` (2, R) are C(n, k) and its logarithm.
 
     A tie is broken by the first difference between the table and its mirror, so that a table and
     its mirror image always lead to the same copy, and hence to bit-identical optimisation.
     """
     balance = 0.0
-    for i in range(k.size):
+    for i in range(used):
         balance += f[i] * (2.0 * k[i] - n[i])
     start = 0
-    while start < k.size:
+    while start < used:
         stop = start
-        while stop < k.size and n[stop] == n[start]:
+        while stop < used and n[stop] == n[start]:
             stop += 1
         for i in range(start, stop):
             j = start + stop - 1 - i
             k2[i] = n[j] - k[j]
             n2[i] = n[j]
             f2[i] = f[j]
+            lead2[0, i] = lead[0, j]
+            lead2[1, i] = lead[1, j]
         start = stop
     flip = balance > 0.0
     if balance == 0.0:
-        for i in range(k.size):
+        for i in range(used):
             if k2[i] != k[i]:
                 flip = k2[i] < k[i]
                 break
@@ -1041,10 +1211,12 @@ def mirror_cells(k: I64, n: I64, f: F64, k2: I64, n2: I64, f2: F64) -> bool:
                 flip = f2[i] > f[i]
                 break
     if not flip:
-        for i in range(k.size):
+        for i in range(used):
             k2[i] = k[i]
             f2[i] = f[i]
             n2[i] = n[i]
+            lead2[0, i] = lead[0, i]
+            lead2[1, i] = lead[1, i]
     return flip
 
 
@@ -1062,7 +1234,7 @@ def _climb(
     pre: F64,
     q: F64,
     tails: F64,
-    free: I64,
+    ends: F64,
     p: F64,
     modes: F64,
     found: int,
@@ -1070,37 +1242,41 @@ def _climb(
     x: F64,
     best: F64,
 ) -> int:
-    """Newton from the first ``many`` rows of starts; keep the best in x.
+    """Newton from the first ``many`` rows of starts, eight abreast; keep the best in x.
 
     best = (log-likelihood, iterations, code, projected gradient) is updated. Distinct interior
     maxima above ``base`` (the log-likelihood with one component fewer) are collected in the rows
-    of modes; returns their number, counting ``found`` from before. While modes are collected runs
-    are abandoned only next to their end.
+    of modes; returns their number, counting ``found`` from before. While modes are collected no
+    run is abandoned.
     """
     d = 3 * size - 1
-    reach = 1e-6 if modes.shape[0] > 0 else np.inf
-    for row in range(many):
-        for a in range(d):
-            buf[a] = starts[row, a]
-        at, value, used, outcome = newton(
-            buf, size, k, n, f, lead, top, pre, q, tails, free, best[0], x, reach
-        )
-        best[1] += used
-        if value > best[0] and outcome != ABANDONED:
-            best[0] = value
-            best[2] = outcome
-            best[3] = projected_gradient(buf, at, size, f, free)
+    for first in range(0, many, WIDTH):
+        lanes = min(WIDTH, many - first)
+        for lane in range(WIDTH):
             for a in range(d):
-                x[a] = buf[at + a]
-        if modes.shape[0] > 0 and outcome != ITERATION_CAP and value > base:
-            inner = True
-            for c in range(size - 1):
-                inner = inner and buf[at + c] > 0.0 and buf[at + c] < 1.0
-            if inner:
+                buf[a, lane] = starts[first + min(lane, lanes - 1), a]
+        rival = np.nan if modes.shape[0] > 0 else best[0]
+        newton(buf, size, lanes, k, n, f, lead, top, pre, q, tails, rival, ends)
+        for lane in range(lanes):
+            value = ends[lane, 0]
+            best[1] += ends[lane, 1]
+            if value > best[0] and ends[lane, 2] != ABANDONED:
+                best[0] = value
+                best[2] = ends[lane, 2]
+                best[3] = ends[lane, 3] / _ITEMS
                 for a in range(d):
-                    starts[row, a] = buf[at + a]
-                probabilities(starts[row], size, k, n, lead, top, buf, pre, q, p)
-                found = _note_mode(p, modes, found)
+                    x[a] = buf[_BLOCK + a, lane]
+            if modes.shape[0] > 0 and ends[lane, 2] == CONVERGED and value > base:
+                inner = True
+                for c in range(size - 1):
+                    v = buf[_BLOCK + c, lane]
+                    inner = inner and v > 0.0 and v < 1.0
+                if inner:
+                    end = starts[first + lane]
+                    for a in range(d):
+                        end[a] = buf[_BLOCK + a, lane]
+                    probabilities(end, size, k, n, lead, top, pre, q, p)
+                    found = _note_mode(p, modes, found)
     return found
 
 
@@ -1173,8 +1349,12 @@ def fit_tables(
     k2 = np.empty(cells, np.int64)
     n2 = np.empty(cells, np.int64)
     f2 = np.empty(cells)
-    lead = np.empty(cells)
-    tails = np.empty((3, top + 1))
+    every = np.empty((2, cells))
+    lead_factors(k, n, every[0])
+    every[1] = every[0] if top >= LOG_FROM else np.log(every[0])
+    l1 = np.empty((2, cells))
+    l2 = np.empty((2, cells))
+    sums = np.empty((3 * blocks_of(top), WIDTH))
     p = np.empty(cells)
     low = np.empty(cells, np.bool_)
     modes = np.empty((mode_rows, cells))
@@ -1186,10 +1366,16 @@ def fit_tables(
     count_two = starts_of_two(top)
     starts_two = np.empty((count_two + 2, 5))
     starts_three = np.empty((15, 8))
-    buf = np.empty(BUFFER)
-    pre = np.empty((size * (top + 1), 16))
-    q = np.empty((size * cells, 5))
-    free = np.empty(8, np.int64)
+    buf = np.zeros((BUFFER, WIDTH))
+    pre, q = component_scratch(size, top, cells)
+    tails = np.empty((3 * top + 3, WIDTH))
+    ends = np.empty((WIDTH, 4))
+    kk = k2
+    nn = n2
+    ff = f2
+    ll = l2[0]
+    pp = p
+    before = cells
     for row in range(freq.shape[0]):
         used = 0
         for i in range(cells):
@@ -1197,6 +1383,8 @@ def fit_tables(
                 k1[used] = k[i]
                 n1[used] = n[i]
                 f1[used] = freq[row, i]
+                l1[0, used] = every[0, i]
+                l1[1, used] = every[1, i]
                 used += 1
         if used == 0:
             continue
@@ -1206,23 +1394,23 @@ def fit_tables(
             other = f1[i]
             while other > 0.0:
                 copies, other = other, copies % other
+            if copies == 1.0:
+                break
         for i in range(used):
             f1[i] /= copies
-        kk = k2[:used]
-        nn = n2[:used]
-        ff = f2[:used]
-        ll = lead[:used]
-        pp = p[:used]
-        x = xs[row]
-        flip = mirror_cells(k1[:used], n1[:used], f1[:used], kk, nn, ff)
-        lead_factors(kk, nn, ll)
-        fit_single(kk, nn, ff, tails, single)
-        if size == 1:
-            x[0] = single[0]
-            x[1] = single[1]
+        if used != before:
+            # views cost more than a fit with one component
+            before = used
+            kk = k2[:used]
+            nn = n2[:used]
+            ff = f2[:used]
+            ll = l2[0, :used]
+            pp = p[:used]
+        flip = mirror_cells(k1, n1, f1, l1, used, kk, nn, ff, l2)
+        fit_single(kk, nn, ff, sums, single)
         best[0] = single[6]
         for i in range(used):
-            best[0] += ff[i] * (ll[i] if top >= LOG_FROM else np.log(ll[i]))
+            best[0] += ff[i] * l2[1, i]
         best[1] = single[2]
         best[2] = single[3]
         best[3] = single[7]
@@ -1249,7 +1437,7 @@ def fit_tables(
                     y[1 + 2 * c] = single[0]
                     y[2 + 2 * c] = single[1]
             else:
-                y = x
+                y = xs[row]
                 w[0] = two[0]
                 w[1] = 1.0 - two[0]
                 w[2] = 0.0
@@ -1273,7 +1461,7 @@ def fit_tables(
                 else:
                     if stage == 2 and y[0] > 0.0 and y[0] < 1.0:
                         break
-                    probabilities(y, stage, kk, nn, ll, top, buf, pre, q, pp)
+                    probabilities(y, stage, kk, nn, ll, top, pre, q, pp)
                     many = best_atoms(pp, kk, nn, ff, ll, top, pre, q, grid_mu, grid_rho, atoms)
                     if stage == 2:
                         # one component is left: does any direction into the mixtures climb?
@@ -1303,7 +1491,7 @@ def fit_tables(
                     pre,
                     q,
                     tails,
-                    free,
+                    ends,
                     pp,
                     counted,
                     found,
@@ -1314,28 +1502,31 @@ def fit_tables(
                 attempt += 1
             if stage == size == 2:
                 for a in range(5):
-                    x[a] = two[a]
+                    xs[row, a] = two[a]
             stage += 1
+        if size == 1:
+            xs[row, 0] = 1.0 - single[0] if flip else single[0]
+            xs[row, 1] = single[1]
         infos[row, 0] = best[0] / scale * copies
         infos[row, 1] = best[1]
         infos[row, 2] = best[2]
         infos[row, 3] = max(found, 1)
         infos[row, 4] = best[3]
-        if flip:
+        if flip and size > 1:
             for c in range(size):
                 m = size - 1 + 2 * c
-                x[m] = 1.0 - x[m]
+                xs[row, m] = 1.0 - xs[row, m]
 
 
 @kernel
-def e_step(weights: F64, q: F64, f: F64, resp: F64) -> float:
-    """Responsibilities resp (K, R) from the tables q (K R, 6); returns the log-likelihood."""
+def e_step(weights: F64, tables: F64, f: F64, resp: F64) -> float:
+    """Responsibilities resp (K, R) from tables (K, R, 3); returns the log-likelihood."""
     cells = f.size
     total = 0.0
     for i in range(cells):
         p = 0.0
         for c in range(weights.size):
-            resp[c, i] = weights[c] * q[c * cells + i, 0]
+            resp[c, i] = weights[c] * tables[c, i, 0]
             p += resp[c, i]
         for c in range(weights.size):
             resp[c, i] /= p
@@ -1350,15 +1541,14 @@ def mixture_law(weights: F64, mean: F64, rho: F64, n: int, law: F64) -> None:
     m = np.full(n + 1, n)
     lead = np.empty(n + 1)
     lead_factors(k, m, lead)
-    pre = np.empty((n + 1, 16))
-    q = np.empty((n + 1, 5))
+    pre, q = component_scratch(1, n, n + 1)
     total = 0.0
     for i in range(n + 1):
         law[i] = 0.0
     for c in range(weights.size):
-        component_table(mean[c], rho[c], k, m, lead, n, pre, q, whole(0))
+        component_table(splat(mean[c]), splat(rho[c]), k, m, lead, n, pre, q, whole(0))
         for i in range(n + 1):
-            law[i] += weights[c] * q[i, 0]
+            law[i] += weights[c] * q[CELL * i, 0]
     for i in range(n + 1):
         total += law[i]
     for i in range(n + 1):

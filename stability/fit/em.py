@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stability._kernels import mixture as kernels
+from stability._kernels.lanes import WIDTH
 from stability.fit.result import Float, MixtureFit, assemble
 from stability.fit.starts import ATOMS, GRID_MEAN, GRID_RHO
 from stability.fit.table import CountTable
@@ -80,20 +81,22 @@ class _Data:
         self.top = int(table.n.max())
         self.lead = np.empty(table.k.size)
         kernels.lead_factors(table.k, table.n, self.lead)
-        self.tables = np.empty((size * table.k.size, 5))
-        self.pre = np.empty((size * (self.top + 1), 16))
+        self.tables = np.empty((size, table.k.size, 3))
+        self.pre, self.cells = kernels.component_scratch(1, self.top, table.k.size)
 
     def fill(self, mean: float, rho: float, at: int = 0) -> npt.NDArray[np.float64]:
-        """Probabilities and log-derivatives (R, 5) of one component."""
+        """Probabilities and log-derivatives (R, 3) of one component."""
         t = self.table
-        kernels.component_table(mean, rho, t.k, t.n, self.lead, self.top, self.pre, self.tables, at)
-        return self.tables[at * t.k.size : (at + 1) * t.k.size]
+        rows: Float = self.tables[at]
+        kernels.component(mean, rho, t.k, t.n, self.lead, self.top, self.pre, self.cells, rows)
+        return rows
 
     def starts(self) -> list[Float]:
         """The deterministic starts of the Newton search, for the same table."""
         t = self.table
         single = np.empty(8)
-        kernels.fit_single(t.k, t.n, self.freq, np.empty((3, max(self.top, 1))), single)
+        sums = np.empty((3 * kernels.blocks_of(self.top), WIDTH))
+        kernels.fit_single(t.k, t.n, self.freq, sums, single)
         if self.size == 1:
             return [np.array([single[4], min(0.9, max(0.01, single[5]))])]
         mean, spread = min(0.999, max(0.001, single[4])), min(0.98, max(1e-3, single[5]))
@@ -109,7 +112,7 @@ class _Data:
         pair = np.concatenate([two.weights[:1], np.column_stack([two.mean, two.rho]).ravel()])
         atoms = np.zeros((ATOMS, 3))
         many = kernels.best_atoms(
-            two.pmf(t.k, t.n), t.k, t.n, self.freq, self.lead, self.top, self.pre, self.tables,
+            two.pmf(t.k, t.n), t.k, t.n, self.freq, self.lead, self.top, self.pre, self.cells,
             GRID_MEAN, GRID_RHO, atoms,
         )  # fmt: skip
         starts = np.empty((ATOMS + 9, 8))
@@ -171,7 +174,7 @@ class _Data:
         head = self.size - 1
         for c in range(self.size):
             self.fill(float(x[head + 2 * c]), float(x[head + 2 * c + 1]), c)
-        table = self.tables.reshape(self.size, -1, 5)
+        table = self.tables
         weights, slopes = self.weights(x), self.weight_slopes(x)
         p = weights @ table[:, :, 0]
         if not (p > 0.0).all():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from stability._kernels import mixture as kernels
+from stability._kernels.lanes import WIDTH
 from stability.fit import BetaBinomial, count_table, fit_mixture
 from stability.fit.mixture import fit_table, search
 from stability.fit.starts import GRID_MEAN, GRID_RHO
@@ -71,15 +72,23 @@ def scratch(cells, size):
     lead = np.empty(k.size)
     kernels.lead_factors(k, n, lead)
     top = int(n.max())
+    pre, q = kernels.component_scratch(size, top, k.size)
     return {
         "k": k,
         "n": n,
         "lead": lead,
         "top": top,
-        "pre": np.empty((size * (top + 1), 16)),
-        "q": np.empty((size * k.size, 5)),
-        "tails": np.empty((3, top + 1)),
+        "pre": pre,
+        "q": q,
+        "tails": np.empty((3 * top + 3, WIDTH)),
     }
+
+
+def in_lanes(*values):
+    """Each value in all lanes but the last two, which hold something else."""
+    table = np.full((len(values), WIDTH), 0.37)
+    table[:, :-2] = np.reshape(values, (-1, 1))
+    return table
 
 
 # -- kernels against closed forms ----------------------------------------------------------------
@@ -88,10 +97,14 @@ def scratch(cells, size):
 @pytest.mark.parametrize(("mu", "rho"), POINTS)
 def test_component_table_equals_the_closed_form(plain, mu, rho):
     a = scratch(CELLS, 1)
-    plain.component_table(mu, rho, a["k"], a["n"], a["lead"], a["top"], a["pre"], a["q"], 0)
+    plain.component_table(
+        *in_lanes(mu, rho), a["k"], a["n"], a["lead"], a["top"], a["pre"], a["q"], 0
+    )
+    table = a["q"].reshape(len(CELLS), kernels.CELL, WIDTH)
+    np.testing.assert_array_equal(table[:, :, 0], table[:, :, 5])
     with mpmath.workdps(50):
         for i, (k, n) in enumerate(CELLS):
-            q, slope_mu, slope_rho = a["q"][i, :3]
+            q, slope_mu, slope_rho = table[i, :3, 0]
             exact = float(exact_pmf(mpmath.mpf(mu), mpmath.mpf(rho), k, n))
             assert q == pytest.approx(exact, rel=1e-13, abs=1e-99)
             for slope, order in ((slope_mu, (1, 0)), (slope_rho, (0, 1))):
@@ -104,12 +117,16 @@ def test_component_table_equals_the_closed_form(plain, mu, rho):
 def test_component_table_of_many_agents_sums_logs(plain, mu, rho):
     n = kernels.LOG_FROM + 5
     a = scratch([(k, n) for k in range(n + 1)], 1)
-    plain.component_table(mu, rho, a["k"], a["n"], a["lead"], n, a["pre"], a["q"], 0)
+    out = np.empty((n + 1, 3))
+    kernels.component(mu, rho, a["k"], a["n"], a["lead"], n, a["pre"], a["q"], out)
+    twin = np.empty((n + 1, 3))
+    plain.component(mu, rho, a["k"], a["n"], a["lead"], n, a["pre"], a["q"], twin)
+    np.testing.assert_allclose(out, twin, rtol=1e-13)
     law = BetaBinomial.from_mean(mu, rho).pmf(a["k"], n)
-    np.testing.assert_allclose(a["q"][:, 0], law, rtol=1e-12, atol=1e-97)
+    np.testing.assert_allclose(out[:, 0], law, rtol=1e-12, atol=1e-97)
     # derivatives of probabilities that sum to 1
-    assert a["q"][:, 0] @ a["q"][:, 1] == pytest.approx(0.0, abs=1e-9)
-    assert a["q"][:, 0] @ a["q"][:, 2] == pytest.approx(0.0, abs=1e-7)
+    assert out[:, 0] @ out[:, 1] == pytest.approx(0.0, abs=1e-9)
+    assert out[:, 0] @ out[:, 2] == pytest.approx(0.0, abs=1e-7)
 
 
 BOX_POINTS = {
@@ -134,16 +151,17 @@ BOX_POINTS = {
 def test_gradient_and_hessian_equal_exact_derivatives(plain, size, x):
     a = scratch(CELLS, size)
     d = 3 * size - 1
-    buf = np.zeros(kernels.BUFFER)
+    buf = np.zeros((kernels.BUFFER, WIDTH))
     at = 80  # the second block
-    buf[at : at + d] = x
+    buf[at : at + d] = in_lanes(*x)
     with np.errstate(all="ignore"):
-        value = plain.objective(
+        plain.objective(
             buf, at, size, a["k"], a["n"], np.array(FREQ, float), a["lead"], a["top"], a["pre"],
-            a["q"], a["tails"], -np.inf,
+            a["q"], a["tails"],
         )  # fmt: skip
-    gradient = buf[at + 8 : at + 8 + d]
-    hessian = buf[at + 16 : at + 80].reshape(8, 8)
+    value = buf[kernels.VALUE, 0]
+    gradient = buf[at + 8 : at + 8 + d, 0]
+    hessian = buf[at + 16 : at + 80, 0].reshape(8, 8)
     loglik = exact_loglik(size)
     with mpmath.workdps(60):
         point = tuple(mpmath.mpf(v) for v in x)
@@ -159,13 +177,14 @@ def test_gradient_and_hessian_equal_exact_derivatives(plain, size, x):
 
 def test_objective_is_minus_infinite_where_a_count_is_impossible(plain):
     a = scratch(CELLS, 2)
-    buf = np.zeros(kernels.BUFFER)
-    buf[:5] = (0.5, 0.3, 1.0, 0.8, 1.0)
+    buf = np.zeros((kernels.BUFFER, WIDTH))
+    buf[:5] = in_lanes(0.5, 0.3, 1.0, 0.8, 1.0)
     with np.errstate(all="ignore"):
-        value = plain.objective(
+        plain.objective(
             buf, 0, 2, a["k"], a["n"], np.array(FREQ, float), a["lead"], a["top"], a["pre"],
-            a["q"], a["tails"], -np.inf,
+            a["q"], a["tails"],
         )  # fmt: skip
+    value = buf[kernels.VALUE, 0]
     # the factors are held at 1e-100, so that the value stays a number, and a hopeless one
     assert value < -1000
 
@@ -184,10 +203,11 @@ def test_compiled_and_plain_search_agree(plain):
 
 def test_tail_counts_equal_their_twin():
     k, n, f = np.array([0, 2, 1, 3]), np.array([0, 2, 3, 3]), np.array([4.0, 1.0, 2.0, 5.0])
-    tails = np.empty((3, 4))
+    k, n, f = np.append(k, 11), np.append(n, 12), np.append(f, 7.0)
+    tails = np.empty((3 * kernels.blocks_of(12), WIDTH))
     kernels.tail_counts(k, n, f, tails)
-    for j in range(4):
-        assert tails[:, j].tolist() == [f[k > j].sum(), f[n - k > j].sum(), f[n > j].sum()]
+    for j, counts in enumerate(tails.reshape(3, 16).T):
+        assert counts.tolist() == [f[k > j].sum(), f[n - k > j].sum(), f[n > j].sum()]
 
 
 @pytest.mark.parametrize("top", [7, kernels.LOG_FROM - 1, kernels.LOG_FROM, 90])
@@ -203,12 +223,11 @@ def test_lead_factors_equal_their_twin(top):
 def test_e_step_equals_its_twin():
     fit = fit_mixture([0, 1, 6, 7], 7, freq=[40, 20, 30, 110])
     k, n, freq = fit.counts
-    q = np.empty((2 * k.size, 5))
+    tables = np.empty((2, k.size, 3))
     for c in range(2):
-        law = BetaBinomial.from_mean(fit.mean[c], fit.rho[c])
-        q[c * k.size : (c + 1) * k.size, 0] = law.pmf(k, n)
+        tables[c, :, 0] = BetaBinomial.from_mean(fit.mean[c], fit.rho[c]).pmf(k, n)
     resp = np.empty((2, k.size))
-    level = kernels.e_step(fit.weights.copy(), q, freq.astype(float), resp)
+    level = kernels.e_step(fit.weights.copy(), tables, freq.astype(float), resp)
     assert level == pytest.approx(fit.loglik, rel=1e-14)
     np.testing.assert_allclose(resp.T, fit.responsibilities(k, n), rtol=1e-13)
 
@@ -251,9 +270,14 @@ def test_mirror_cells_leads_a_table_and_its_mirror_to_one_copy():
         symmetric = np.array_equal(k, other.k) and np.array_equal(f, f[other.freq - 1])
         copies, flips = [], []
         for kk, ff in ((k, f), (other.k, f[other.freq - 1])):
-            out = np.empty_like(k), np.empty_like(n), np.empty_like(f)
-            flips.append(bool(kernels.mirror_cells(kk.copy(), n, ff.copy(), *out)))
-            copies.append([column.tolist() for column in out])
+            out = np.empty_like(k), np.empty_like(n), np.empty_like(f), np.empty((2, k.size))
+            lead = np.arange(2.0 * k.size).reshape(2, -1)
+            flips.append(bool(kernels.mirror_cells(kk.copy(), n, ff.copy(), lead, k.size, *out)))
+            rows = [np.flatnonzero(lead[0] == value)[0] for value in out[3][0]]
+            assert sorted(rows) == list(range(k.size))
+            assert ff[rows].tolist() == out[2].tolist()
+            assert (out[3][1] == out[3][0] + k.size).all()
+            copies.append([column.tolist() for column in out[:3]])
         assert copies[0] == copies[1]
         assert symmetric or flips[0] != flips[1]
 
