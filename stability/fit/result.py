@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from stability._kernels import mixture as kernels
 from stability.fit.betabinom import BetaBinomial
+from stability.fit.search import count_modes
 from stability.fit.status import FitStatus
 from stability.fit.table import CountTable
 
@@ -43,7 +44,8 @@ class MixtureFit:
     status : FitStatus
         The most important thing to know; ``flags`` holds all that apply.
     modes : int
-        Distinct local maxima with all weights inside (0, 1) that the search met, at least 1.
+        Distinct local maxima with all weights inside (0, 1) that a full search meets, at least 1;
+        counted when first read.
     loglik_trace : ndarray, shape (I,)
         Log-likelihood after each EM iteration of the best start; one entry for ``auto``.
     counts : CountTable
@@ -59,7 +61,6 @@ class MixtureFit:
     grad_norm: float
     converged: bool
     status: FitStatus
-    modes: int
     loglik_trace: Float
     counts: CountTable
     flags: tuple[FitStatus, ...] = field(default=())
@@ -78,6 +79,11 @@ class MixtureFit:
     def beta(self) -> Float:
         """Shapes of the wrong side, (K,), in [0, inf]."""
         return _frozen(shapes(self.mean, self.rho)[1])
+
+    @cached_property
+    def modes(self) -> int:
+        """Distinct local maxima with all weights inside (0, 1) that a full search meets."""
+        return count_modes(self.counts, self.n_components)
 
     @cached_property
     def _laws(self) -> tuple[BetaBinomial, ...]:
@@ -173,7 +179,6 @@ rho is 0.
             "converged": self.converged,
             "status": self.status.value,
             "flags": [flag.value for flag in self.flags],
-            "modes": self.modes,
             "loglik_trace": self.loglik_trace.tolist(),
             "counts": [self.counts.k.tolist(), self.counts.n.tolist(), self.counts.freq.tolist()],
         }
@@ -193,7 +198,6 @@ rho is 0.
             converged=bool(data["converged"]),
             status=FitStatus(data["status"]),
             flags=tuple(FitStatus(flag) for flag in data["flags"]),
-            modes=int(data["modes"]),
             loglik_trace=_frozen(np.array(data["loglik_trace"], np.float64)),
             counts=CountTable(k, n, freq),
         )
@@ -244,7 +248,6 @@ class MixtureFits:
             converged=status is not FitStatus.ITERATION_CAP,
             status=status,
             flags=self.flags[row],
-            modes=1,
             loglik_trace=_frozen(self.loglik[row : row + 1].copy()),
             counts=table,
         )
@@ -287,7 +290,6 @@ def assemble(
         grad_norm=float(info[4]),
         converged=flags[0] is not FitStatus.ITERATION_CAP,
         status=flags[0],
-        modes=int(info[3]),
         loglik_trace=_frozen(np.array([loglik]) if trace is None else trace),
         counts=table,
         flags=flags,

@@ -30,7 +30,6 @@ def law(*parts):
             "converged": True,
             "status": "interior",
             "flags": [],
-            "modes": 1,
             "loglik_trace": [],
             "counts": [[0], [7], [1]],
         }

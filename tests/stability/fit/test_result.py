@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from stability.fit import BetaBinomial, FitStatus, MixtureFit, fit_mixture
+from stability.fit import BetaBinomial, FitStatus, MixtureFit, fit_mixture, fit_mixtures
 from stability.fit.result import canonical, shapes
 
 TABLES = {
@@ -46,6 +46,19 @@ def test_to_dict_and_back_through_json(fit):
     assert back.status is fit.status
     for array in (back.weights, back.mean, back.rho, back.loglik_trace, *back.counts):
         assert not array.flags.writeable
+
+
+def test_modes_are_counted_when_read():
+    fit = fit_of("interior")
+    assert "modes" not in vars(fit)
+    assert fit.modes == vars(fit)["modes"] >= 2
+    assert fit_of("point").modes == 1
+    # what is written holds no modes; what was written with them is read
+    data = fit.to_dict()
+    assert "modes" not in data
+    assert MixtureFit.from_dict({**data, "modes": 1}).modes == fit.modes
+    (row,) = fit_mixtures([TABLES["interior"][2]], 7)
+    assert row.modes == fit.modes
 
 
 def test_frozen(fit):
