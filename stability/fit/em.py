@@ -55,8 +55,8 @@ def fit_by_em(table: CountTable, size: int) -> MixtureFit:
         point, level = at_bound, there
     slope = data.slope(point)
     code = kernels.CONVERGED if slope < _CONVERGED else kernels.ITERATION_CAP
-    info = np.array([level, used + steps + iterations, code, 0.0, slope])
-    return assemble(table, size, point, info, trace)
+    info = np.array([[level, used + steps + iterations, code, 0.0, slope]])
+    return assemble(table, size, point[None, :], info, trace)
 
 
 def em_trace(table: CountTable, start: Float, steps: int) -> Float:

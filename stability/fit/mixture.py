@@ -99,7 +99,7 @@ def fit_table(
     'binomial limit'
     """
     x, info = search(k, n, freq[None, :].astype(np.float64), n_components)
-    return assemble(CountTable(k, n, freq), n_components, x[0], info[0])
+    return assemble(CountTable(k, n, freq), n_components, x, info)
 
 
 def fit_mixtures(
