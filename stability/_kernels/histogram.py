@@ -51,3 +51,23 @@ def histogram_of(k: npt.NDArray[Any], n: int, tables: npt.NDArray[np.int64]) -> 
         for i in range(whole, block.size):
             t0[np.uint8(block[i])] += 1
     return True
+
+
+@kernel
+def weighted_histogram_of(
+    rows: npt.NDArray[np.int64], table: npt.NDArray[np.int64], most: int
+) -> bool:
+    """Add freq copies of each count to table (n + 1,), from rows (2, M) of counts and freq.
+
+    False when a count is not in 0..n, a frequency negative, or their sum not in 1..most; the
+    table is then meaningless.
+    """
+    left = most
+    for i in range(rows.shape[1]):
+        k = rows[0, i]
+        copies = rows[1, i]
+        if k < 0 or k >= table.size or copies < 0 or copies > left:
+            return False
+        table[k] += copies
+        left -= copies
+    return left < most

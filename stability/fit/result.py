@@ -281,7 +281,7 @@ def assemble(
         mean=parts[1, 0],
         rho=parts[2, 0],
         loglik=float(loglik[0]),
-        n_items=int(table.freq.sum()),
+        n_items=sum(table.freq.tolist()),
         n_iter=int(steps),
         grad_norm=slope,
         converged=flags[0] is not FitStatus.ITERATION_CAP,
