@@ -63,7 +63,7 @@ def count_table(
         one = int(agents)
         fast = _histogram(raw, one) if freq is None else _weighted(raw, np.asarray(freq), one)
         if fast is not None:
-            return _cells(fast, one)
+            return one_table(fast, one)
     counts = check_integers("k", k)
     copies = np.ones(1, np.int64) if freq is None else check_integers("freq", freq)
     try:
@@ -86,7 +86,7 @@ def count_table(
         raise ValueError("`freq` must hold at least one item, got only zeros")
     if agents[0] <= _DENSE and (agents == agents[0]).all():
         full = np.bincount(counts, weights=copies)  # exact: the sums stay far below 2**53
-        return _cells(full.astype(np.int64), int(agents[0]))
+        return one_table(full.astype(np.int64), int(agents[0]))
     order = np.lexsort((counts, agents))
     counts, agents, copies = counts[order], agents[order], copies[order]
     new = np.ones(counts.size, np.bool_)
@@ -110,6 +110,18 @@ def histogram(k: npt.ArrayLike, n: int) -> Int64:
     return full
 
 
+def one_table(full: Int64, n: int) -> CountTable:
+    """Return the table of a histogram (n + 1,) of items with one n: its cells that are not empty.
+
+    Examples
+    --------
+    >>> one_table(np.array([0, 2, 0, 1]), 3)
+    CountTable(k=array([1, 3]), n=array([3, 3]), freq=array([2, 1]))
+    """
+    (k,) = full.nonzero()
+    return CountTable(k, np.full(k.size, n), full[k])
+
+
 def _histogram(k: npt.NDArray[Any], n: int) -> Int64 | None:
     """Return the histogram of an integer array, None where the slow path must explain why not."""
     if k.dtype.kind not in "iu" or not k.dtype.isnative:
@@ -127,12 +139,6 @@ def _weighted(k: npt.NDArray[Any], freq: npt.NDArray[Any], n: int) -> Int64 | No
         return None
     full = np.zeros(n + 1, np.int64)
     return full if weighted_histogram_of(np.array((k, freq)), full, LARGEST) else None
-
-
-def _cells(full: Int64, n: int) -> CountTable:
-    """Return the cells of a histogram of one n that are not empty."""
-    (k,) = full.nonzero()
-    return CountTable(k, np.full(k.size, n), full[k])
 
 
 def _refuse(name: str, bad: npt.NDArray[np.bool_], values: Int64, rule: str) -> None:
