@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.tables import TRUTHS, simulate
 from stability._kernels import mixture as kernels
 from stability._kernels.lanes import WIDTH
-from stability.fit.mixture import search
+from stability.fit.search import search
 
 N = 7
 

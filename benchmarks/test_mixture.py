@@ -17,7 +17,8 @@ import pytest
 from benchmarks.rivals import scipy_minimize, textbook_em
 from benchmarks.tables import OVERLAPPING, SEPARATED, TRUTHS, simulate
 from stability.fit import fit_mixture, fit_mixtures, histogram
-from stability.fit.mixture import fit_table, search
+from stability.fit.mixture import fit_table
+from stability.fit.search import search
 from stability.fit.table import count_table
 from stability.log import Round
 from stability.rules import KSRule

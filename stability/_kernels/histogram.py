@@ -51,3 +51,51 @@ def histogram_of(k: npt.NDArray[Any], n: int, tables: npt.NDArray[np.int64]) -> 
         for i in range(whole, block.size):
             t0[np.uint8(block[i])] += 1
     return True
+
+
+@kernel
+def weighted_histogram_of(
+    rows: npt.NDArray[np.int64], table: npt.NDArray[np.int64], most: int
+) -> bool:
+    """Add freq copies of each count to table (n + 1,), from rows (2, M) of counts and freq.
+
+    False when a count is not in 0..n, a frequency negative, or their sum not in 1..most; the
+    table is then meaningless.
+    """
+    left = most
+    for i in range(rows.shape[1]):
+        k = rows[0, i]
+        copies = rows[1, i]
+        if k < 0 or k >= table.size or copies < 0 or copies > left:
+            return False
+        table[k] += copies
+        left -= copies
+    return left < most
+
+
+@kernel
+def histogram_of_used(
+    k: npt.NDArray[np.int64],
+    n: npt.NDArray[np.int64],
+    used: npt.NDArray[np.bool_],
+    table: npt.NDArray[np.int64],
+) -> tuple[int, int, int]:
+    """Add the counts k (M,) of the items in use to table (largest n + 1,).
+
+    Returns how many items are used, and the least and the greatest of their n: 0, 0 if there are
+    none, and -1, 0 where k is not in 0..n or n beyond the table, which is then meaningless.
+    """
+    count = 0
+    least = 0
+    most = 0
+    for i in range(k.size):
+        if used[i]:
+            if k[i] < 0 or k[i] > n[i] or n[i] >= table.size:
+                least = -1
+            else:
+                table[k[i]] += 1
+                if count == 0 or n[i] < least:
+                    least = int(n[i])
+                most = max(most, int(n[i]))
+            count += 1
+    return (count, -1, 0) if least < 0 else (count, least, most)

@@ -10,7 +10,7 @@ Numbers mix with lanes in arithmetic and comparisons. A comparison gives a mask 
 """
 
 # numba's registries are not typed
-# mypy: disable-error-code="no-untyped-call,untyped-decorator"
+# mypy: disable-error-code="no-untyped-call,untyped-decorator,import-untyped,attr-defined"
 
 import operator
 from collections.abc import Callable
@@ -32,7 +32,8 @@ Mask = npt.NDArray[np.bool_]
 
 def load(table: F64, row: int) -> F64:
     """Row ``row`` of a C-ordered table (R, 8)."""
-    return table[row].copy()
+    value: F64 = table[row].copy()
+    return value
 
 
 def store(table: F64, row: int, value: F64) -> None:

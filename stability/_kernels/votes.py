@@ -183,21 +183,6 @@ def correct_counts(codes: Int32, correct: Int8, k: Int64, n: Int64, graded: Bool
 
 
 @kernel
-def span(n: Int64, used: Bool) -> tuple[int, int, int]:
-    """Return how many items are used, and the least and the greatest of their n (0, 0 if none)."""
-    count = 0
-    least = 0
-    most = 0
-    for i in range(n.size):
-        if used[i]:
-            if count == 0 or n[i] < least:
-                least = int(n[i])
-            most = max(most, int(n[i]))
-            count += 1
-    return count, least, most
-
-
-@kernel
 def pool(codes: Int32, slots: Int32, votes: Int64, winner: Int32, top: Int64, second: Int64) -> int:
     """Add the votes of a round to ``votes`` and fill the leader and its nearest rival.
 

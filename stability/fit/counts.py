@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 _I64 = NDArray[np.int64]
 
-_LARGEST = 2**53  # beyond, float64 does not hold every integer and the kernels count in float64
+LARGEST = 2**53  # beyond, float64 does not hold every integer and the kernels count in float64
 
 
 def check_agents(n: ArrayLike) -> _I64:
     """Return ``n`` as int64, in its own shape; refuse what is negative or no integer."""
     agents = check_integers("n", n)
+    if agents.ndim == 0 and int(agents) >= 0:
+        return agents
     if agents.min(initial=0) < 0:
         at = _first(agents < 0)
         raise ValueError(f"`n` must be >= 0: {_where('n', at)}={agents[at]}")
@@ -40,7 +42,7 @@ def check_counts(k: ArrayLike, n: ArrayLike) -> tuple[_I64, _I64, tuple[int, ...
 
 def check_integers(name: str, value: Any) -> _I64:
     """Return ``value`` as int64; refuse NaN, fractions, text, bool and what does not fit."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST:
         return np.array(value, dtype=np.int64)
     raw = np.asarray(value)
     if raw.size == 0:
@@ -54,8 +56,8 @@ def check_integers(name: str, value: Any) -> _I64:
             number = float(raw[at])
             hint = " (was a proportion passed as a count?)" if 0.0 < number < 1.0 else ""
             raise ValueError(f"`{name}` must hold integers: {_where(name, at)}={number}{hint}")
-    if int(raw.max()) > _LARGEST or int(raw.min()) < -_LARGEST:
-        far = (raw > _LARGEST) | (raw < -_LARGEST)
+    if int(raw.max()) > LARGEST or int(raw.min()) < -LARGEST:
+        far = (raw > LARGEST) | (raw < -LARGEST)
         at = _first(far)
         raise ValueError(f"`{name}` must lie within +-2**53: {_where(name, at)}={raw[at]}")
     return raw.astype(np.int64)

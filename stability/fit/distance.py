@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stability._check import check_choice, check_int
+from stability._kernels.distance import law_distance
 from stability.fit.counts import check_agents, check_integers
 from stability.fit.result import Float, MixtureFit
 
@@ -117,9 +118,7 @@ def ks_distance(
             raise ValueError(f"`n` does not enter space='latent', got n={n!r}")
         return _latent_distance(a, b, grid)
     reference = modal_n(a, b) if n is None else check_int("n", n, minimum=1)
-    below_a = np.cumsum(a.law(reference))[:-1]
-    below_b = np.cumsum(b.law(reference))[:-1]
-    return float(np.abs(below_a - below_b).max(initial=0.0))
+    return float(law_distance(a.law(reference), b.law(reference)))
 
 
 def empirical_distance(

@@ -56,8 +56,8 @@ def fit_by_em(table: CountTable, size: int) -> MixtureFit:
         point, level = at_bound, there
     slope = data.slope(point)
     code = kernels.CONVERGED if slope < _CONVERGED else kernels.ITERATION_CAP
-    info = np.array([level, used + steps + iterations, code, _distinct(finished), slope])
-    return assemble(table, size, point, info, trace)
+    info = np.array([[level, used + steps + iterations, code, 0.0, slope]])
+    return assemble(table, size, point[None, :], info, trace)
 
 
 def em_trace(table: CountTable, start: Float, steps: int) -> Float:
@@ -226,9 +226,3 @@ class _Data:
         slope = -self.observed(x)[1]
         stuck = ((x <= 0.0) & (slope <= 0.0)) | ((x >= 1.0) & (slope >= 0.0))
         return float(np.abs(np.where(stuck, 0.0, slope)).max())
-
-
-def _distinct(ends: list[tuple[Float, float, int]]) -> int:
-    """Ends of different log-likelihood with all weights inside (0, 1), at least 1."""
-    inner = [level for x, level, _ in ends if ((x[: (x.size - 2) // 3] % 1.0) > 0.0).all()]
-    return max(1, len({round(level, 6) for level in inner}))

@@ -19,14 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from stability._check import check_choice, check_int
-from stability._kernels import mixture as kernels
 from stability.fit.result import MixtureFit, MixtureFits, assemble, assemble_many
-from stability.fit.starts import GRID_MEAN, GRID_RHO
+from stability.fit.search import search
 from stability.fit.table import CountTable, count_table
 
 MAX_COMPONENTS = 3
-# Distinct local maxima kept in one search; more than this many starts are never made.
-_MODES = 32
 
 
 def fit_mixture(
@@ -101,22 +98,8 @@ def fit_table(
     >>> fit_table(*count_table([3, 4, 3, 4], 7), 1).status.value
     'binomial limit'
     """
-    x, info = search(k, n, freq[None, :].astype(np.float64), n_components, _MODES)
-    return assemble(CountTable(k, n, freq), n_components, x[0], info[0])
-
-
-def search(
-    k: npt.NDArray[np.int64],
-    n: npt.NDArray[np.int64],
-    freq: npt.NDArray[np.float64],
-    size: int,
-    modes: int = 0,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Run the multistart search on every row of freq (B, R): points (B, 3K - 1), infos (B, 5)."""
-    x = np.zeros((freq.shape[0], 3 * size - 1))
-    info = np.zeros((freq.shape[0], 5))
-    kernels.fit_tables(k, n, freq, size, modes, GRID_MEAN, GRID_RHO, x, info)
-    return x, info
+    x, info = search(k, n, freq[None, :].astype(np.float64), n_components)
+    return assemble(CountTable(k, n, freq), n_components, x, info)
 
 
 def fit_mixtures(

@@ -13,6 +13,7 @@ The figures were measured by simulation with n = 7 agents whose items follow
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -57,10 +58,16 @@ def noise_floor(n_items: int, *, space: str = "predictive", stickiness: float = 
     items = check_int("n_items", n_items, minimum=1)
     chosen = check_choice("space", space, SPACES)
     held = check_real("stickiness", stickiness, low=0.0, high=MAX_STICKINESS)
-    if chosen == "latent":
+    return _level(items, chosen, held)
+
+
+@lru_cache  # a debate asks for the same floor in each of its rounds
+def _level(items: int, space: str, stickiness: float) -> float:
+    if space == "latent":
         level = float(np.interp(np.log(items), np.log(_LATENT_ITEMS), _LATENT))
         return level * min(1.0, math.sqrt(_LATENT_ITEMS[-1] / items))
-    return min(1.0, float(np.interp(held, _STICKINESS, _CONSTANTS[chosen])) / math.sqrt(items))
+    constant = float(np.interp(stickiness, _STICKINESS, _CONSTANTS[space]))
+    return min(1.0, constant / math.sqrt(items))
 
 
 def stickiness(before: npt.NDArray[np.int8], after: npt.NDArray[np.int8]) -> float:

@@ -6,16 +6,16 @@ means, ties by rho. A component without weight repeats the heaviest one, and a p
 rho = 0: their parameters are arbitrary, and this makes equal fits equal.
 """
 
-import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Self, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
 
-from stability._kernels import mixture as kernels
+from stability._kernels import ends, mixture
 from stability.fit.betabinom import BetaBinomial
+from stability.fit.search import count_modes
 from stability.fit.status import FitStatus
 from stability.fit.table import CountTable
 
@@ -43,7 +43,8 @@ class MixtureFit:
     status : FitStatus
         The most important thing to know; ``flags`` holds all that apply.
     modes : int
-        Distinct local maxima with all weights inside (0, 1) that the search met, at least 1.
+        Distinct local maxima with all weights inside (0, 1) that a full search meets, at least 1;
+        counted when first read.
     loglik_trace : ndarray, shape (I,)
         Log-likelihood after each EM iteration of the best start; one entry for ``auto``.
     counts : CountTable
@@ -59,7 +60,6 @@ class MixtureFit:
     grad_norm: float
     converged: bool
     status: FitStatus
-    modes: int
     loglik_trace: Float
     counts: CountTable
     flags: tuple[FitStatus, ...] = field(default=())
@@ -78,6 +78,11 @@ class MixtureFit:
     def beta(self) -> Float:
         """Shapes of the wrong side, (K,), in [0, inf]."""
         return _frozen(shapes(self.mean, self.rho)[1])
+
+    @cached_property
+    def modes(self) -> int:
+        """Distinct local maxima with all weights inside (0, 1) that a full search meets."""
+        return count_modes(self.counts, self.n_components)
 
     @cached_property
     def _laws(self) -> tuple[BetaBinomial, ...]:
@@ -101,7 +106,7 @@ class MixtureFit:
     def law(self, n: int) -> Float:
         """Return the probabilities of 0..n correct agents, (n + 1,), summing to 1."""
         out = np.empty(n + 1)
-        kernels.mixture_law(self.weights, self.mean, self.rho, n, out)
+        mixture.mixture_law(self.weights, self.mean, self.rho, n, out)
         return out
 
     def latent_cdf(self, x: npt.ArrayLike) -> Any:
@@ -173,7 +178,6 @@ rho is 0.
             "converged": self.converged,
             "status": self.status.value,
             "flags": [flag.value for flag in self.flags],
-            "modes": self.modes,
             "loglik_trace": self.loglik_trace.tolist(),
             "counts": [self.counts.k.tolist(), self.counts.n.tolist(), self.counts.freq.tolist()],
         }
@@ -193,7 +197,6 @@ rho is 0.
             converged=bool(data["converged"]),
             status=FitStatus(data["status"]),
             flags=tuple(FitStatus(flag) for flag in data["flags"]),
-            modes=int(data["modes"]),
             loglik_trace=_frozen(np.array(data["loglik_trace"], np.float64)),
             counts=CountTable(k, n, freq),
         )
@@ -244,7 +247,6 @@ class MixtureFits:
             converged=status is not FitStatus.ITERATION_CAP,
             status=status,
             flags=self.flags[row],
-            modes=1,
             loglik_trace=_frozen(self.loglik[row : row + 1].copy()),
             counts=table,
         )
@@ -266,29 +268,25 @@ def assemble(
     info: Float,
     trace: Float | None = None,
 ) -> MixtureFit:
-    """Make a result of a point x (3K - 1,) and its info (5,)."""
-    top = int(table.n[-1])
-    freq, agents = table.freq.tolist(), table.n.tolist()
-    items = sum(freq)
-    parts = canonical(x.tolist(), size, top)
-    loglik = min(float(info[0]), _saturated(freq, agents))
-    told = sum(count for count, n in zip(freq, agents, strict=True) if n > 0)
-    flags = _flags(parts, top, told, bool(info[2] == kernels.ITERATION_CAP))
-    weights, mean, rho = (_frozen(np.array(column)) for column in zip(*parts, strict=True))
-    for array in table:
+    """Make a result of the end of one search: x (1, 3K - 1) and its info (1, 5)."""
+    # a copy of n: numba compiles a kernel once more for arrays that are read-only
+    freq = table.freq[None, :].astype(np.float64)
+    parts, loglik, codes = _read(table.n.copy(), freq, size, x, info)
+    flags = _flags(int(codes[0]))
+    _, steps, _, _, slope = info[0].tolist()
+    for array in (parts, loglik, *table):
         array.setflags(write=False)
     return MixtureFit(
-        weights=weights,
-        mean=mean,
-        rho=rho,
-        loglik=loglik,
-        n_items=items,
-        n_iter=int(info[1]),
-        grad_norm=float(info[4]),
+        weights=parts[0, 0],
+        mean=parts[1, 0],
+        rho=parts[2, 0],
+        loglik=float(loglik[0]),
+        n_items=sum(table.freq.tolist()),
+        n_iter=int(steps),
+        grad_norm=slope,
         converged=flags[0] is not FitStatus.ITERATION_CAP,
         status=flags[0],
-        modes=int(info[3]),
-        loglik_trace=_frozen(np.array([loglik]) if trace is None else trace),
+        loglik_trace=loglik if trace is None else _frozen(trace),
         counts=table,
         flags=flags,
     )
@@ -299,28 +297,22 @@ def assemble_many(
 ) -> MixtureFits:
     """Make the result of a batch; rows with a problem are NaN and have no status."""
     rows = len(problems)
-    values = np.full((3, rows, size), np.nan)
-    loglik = np.full(rows, np.nan)
+    good = np.array([problem is None for problem in problems], np.bool_)
+    parts, loglik = np.full((3, rows, size), np.nan), np.full(rows, np.nan)
+    agents = np.full(n + 1, n)
+    parts[:, good], loglik[good], codes = _read(agents, hist[good], size, x[good], info[good])
     flags: list[tuple[FitStatus, ...]] = [()] * rows
-    agents = [n] * (n + 1)
-    for row, (problem, point) in enumerate(zip(problems, x.tolist(), strict=True)):
-        if problem is not None:
-            continue
-        freq = hist[row].tolist()
-        parts = canonical(point, size, n)
-        values[:, row, :] = np.array(parts).T
-        loglik[row] = min(info[row, 0], _saturated(freq, agents))
-        capped = bool(info[row, 2] == kernels.ITERATION_CAP)
-        flags[row] = _flags(parts, n, int(sum(freq)), capped)
-    alpha, beta = shapes(values[1], values[2])
-    alpha[np.isnan(values[1])] = np.nan
-    beta[np.isnan(values[1])] = np.nan
+    for row, code in zip(np.flatnonzero(good).tolist(), codes.tolist(), strict=True):
+        flags[row] = _flags(code)
+    alpha, beta = shapes(parts[1], parts[2])
+    alpha[~good] = np.nan
+    beta[~good] = np.nan
     return MixtureFits(
         n=n,
         hist=_frozen(hist),
-        weights=_frozen(values[0]),
-        mean=_frozen(values[1]),
-        rho=_frozen(values[2]),
+        weights=_frozen(parts[0]),
+        mean=_frozen(parts[1]),
+        rho=_frozen(parts[2]),
         alpha=_frozen(alpha),
         beta=_frozen(beta),
         loglik=_frozen(loglik),
@@ -332,55 +324,31 @@ def assemble_many(
     )
 
 
-def canonical(x: list[float], size: int, top: int) -> list[tuple[float, float, float]]:
-    """A point (3K - 1) as K components (weight, mean, rho), ordered and without arbitrariness.
-
-    The same fit always gets the same parameters: a component without weight repeats the heaviest
-    one; a point mass, and every component when n = 1, has rho = 0.
-    """
-    parts = []
-    rest = 1.0
-    for c in range(size):
-        weight = rest * x[c] if c < size - 1 else rest
-        rest -= weight
-        mean, rho = x[size - 1 + 2 * c], x[size + 2 * c]
-        parts.append((max(weight, 0.0), mean, rho if 0.0 < mean < 1.0 and top > 1 else 0.0))
-    _, mean, rho = max(parts)
-    parts = [part if part[0] > 0.0 else (0.0, mean, rho) for part in parts]
-    return sorted(parts, key=lambda part: (part[1], part[2]))
+def _read(
+    n: npt.NDArray[np.int64], freq: Float, size: int, x: Float, info: Float
+) -> tuple[Float, Float, npt.NDArray[np.int64]]:
+    """Read B ends: (weight, mean, rho) (3, B, K), log-likelihoods (B,), bits of the flags (B,)."""
+    rows = x.shape[0]
+    parts, loglik, flags = np.empty((3, rows, size)), np.empty(rows), np.empty(rows, np.int64)
+    ends.read_ends(n, freq, x, info, mixture.ITERATION_CAP, parts, loglik, flags)
+    return parts, loglik, flags
 
 
-def _saturated(freq: list[float], agents: list[int]) -> float:
-    """Log-likelihood of the saturated multinomial of each n: the bound of every fit."""
-    totals: dict[int, float] = {}
-    for n, count in zip(agents, freq, strict=True):
-        totals[n] = totals.get(n, 0.0) + count
-    pairs = zip(agents, freq, strict=True)
-    return sum(count * math.log(count / totals[n]) for n, count in pairs if count > 0)
-
-
-def _flags(
-    parts: list[tuple[float, float, float]], top: int, items: int, capped: bool
-) -> tuple[FitStatus, ...]:
+@cache
+def _flags(code: int) -> tuple[FitStatus, ...]:
     """All statuses that apply, the most important first."""
-    size = len(parts)
-    live = [(mean, rho) for weight, mean, rho in parts if weight > 0.0]
-    found = []
-    if capped:
-        found.append(FitStatus.ITERATION_CAP)
-    if items == 1:
-        found.append(FitStatus.SINGLE_ITEM)
-    if top < 3 * size - 1:
-        found.append(FitStatus.NOT_IDENTIFIABLE)
-    if len(live) < size:
-        found.append(FitStatus.COLLAPSED)
-    if any(mean in (0.0, 1.0) for mean, _ in live):
-        found.append(FitStatus.POINT_MASS)
-    if any(rho == 1.0 for _, rho in live):
-        found.append(FitStatus.ALL_OR_NOTHING)
-    if top > 1 and any(rho == 0.0 and 0.0 < mean < 1.0 for mean, rho in live):
-        found.append(FitStatus.BINOMIAL_LIMIT)
-    return tuple(found) or (FitStatus.INTERIOR,)
+    return tuple(flag for bit, flag in _BITS.items() if code & bit) or (FitStatus.INTERIOR,)
+
+
+_BITS = {
+    ends.CAPPED: FitStatus.ITERATION_CAP,
+    ends.SINGLE_ITEM: FitStatus.SINGLE_ITEM,
+    ends.NOT_IDENTIFIABLE: FitStatus.NOT_IDENTIFIABLE,
+    ends.COLLAPSED: FitStatus.COLLAPSED,
+    ends.POINT_MASS: FitStatus.POINT_MASS,
+    ends.ALL_OR_NOTHING: FitStatus.ALL_OR_NOTHING,
+    ends.BINOMIAL_LIMIT: FitStatus.BINOMIAL_LIMIT,
+}
 
 
 def _frozen(array: A) -> A:

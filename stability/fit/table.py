@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stability._kernels.histogram import histogram_of
-from stability.fit.counts import check_agents, check_integers
+from stability._kernels.histogram import histogram_of, weighted_histogram_of
+from stability.fit.counts import LARGEST, check_agents, check_integers
 
 Int64 = npt.NDArray[np.int64]
 _DENSE = 100_000  # up to this n a full histogram is cheaper than sorting
@@ -59,11 +59,11 @@ def count_table(
             raise ValueError(f"`{name}` must not hold masked values, got {value!r}")
     agents = check_agents(n)
     raw = np.asarray(k)
-    if freq is None and agents.ndim == 0 and raw.ndim == 1 and agents <= 255 and raw.size:
-        fast = _histogram(raw, int(agents))
+    if agents.ndim == 0 and raw.ndim == 1 and agents <= 255 and raw.size:
+        one = int(agents)
+        fast = _histogram(raw, one) if freq is None else _weighted(raw, np.asarray(freq), one)
         if fast is not None:
-            cells = np.flatnonzero(fast)
-            return CountTable(cells, np.full(cells.size, int(agents)), fast[cells])
+            return one_table(fast, one)
     counts = check_integers("k", k)
     copies = np.ones(1, np.int64) if freq is None else check_integers("freq", freq)
     try:
@@ -86,8 +86,7 @@ def count_table(
         raise ValueError("`freq` must hold at least one item, got only zeros")
     if agents[0] <= _DENSE and (agents == agents[0]).all():
         full = np.bincount(counts, weights=copies)  # exact: the sums stay far below 2**53
-        cells = np.flatnonzero(full)
-        return CountTable(cells, np.full(cells.size, agents[0]), full[cells].astype(np.int64))
+        return one_table(full.astype(np.int64), int(agents[0]))
     order = np.lexsort((counts, agents))
     counts, agents, copies = counts[order], agents[order], copies[order]
     new = np.ones(counts.size, np.bool_)
@@ -111,6 +110,18 @@ def histogram(k: npt.ArrayLike, n: int) -> Int64:
     return full
 
 
+def one_table(full: Int64, n: int) -> CountTable:
+    """Return the table of a histogram (n + 1,) of items with one n: its cells that are not empty.
+
+    Examples
+    --------
+    >>> one_table(np.array([0, 2, 0, 1]), 3)
+    CountTable(k=array([1, 3]), n=array([3, 3]), freq=array([2, 1]))
+    """
+    (k,) = full.nonzero()
+    return CountTable(k, np.full(k.size, n), full[k])
+
+
 def _histogram(k: npt.NDArray[Any], n: int) -> Int64 | None:
     """Return the histogram of an integer array, None where the slow path must explain why not."""
     if k.dtype.kind not in "iu" or not k.dtype.isnative:
@@ -118,8 +129,16 @@ def _histogram(k: npt.NDArray[Any], n: int) -> Int64 | None:
     tables = np.zeros((8, 256), np.int64)
     if not histogram_of(np.ascontiguousarray(k), n, tables):
         return None
-    total: Int64 = tables.sum(axis=0)[: n + 1]
+    total: Int64 = tables[:, : n + 1].sum(axis=0)
     return total
+
+
+def _weighted(k: npt.NDArray[Any], freq: npt.NDArray[Any], n: int) -> Int64 | None:
+    """`_histogram` of rows with copies: None for what is not plain, or not valid."""
+    if k.dtype != np.int64 or freq.dtype != np.int64 or k.shape != freq.shape:
+        return None
+    full = np.zeros(n + 1, np.int64)
+    return full if weighted_histogram_of(np.array((k, freq)), full, LARGEST) else None
 
 
 def _refuse(name: str, bad: npt.NDArray[np.bool_], values: Int64, rule: str) -> None:

@@ -313,7 +313,7 @@ class Round:
         assert array is not None
         return int(array.shape[0])
 
-    @property
+    @cached_property
     def n_agents(self) -> int:
         """Columns of answers, silent ones included; from counts, the largest n."""
         if self.codes is not None:
@@ -415,7 +415,8 @@ def _read_only(name: str, value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if given.dtype == dtype and given.flags.c_contiguous and not given.flags.writeable:
         return given
     info = np.iinfo(dtype)
-    if given.size and (int(given.min()) < info.min or int(given.max()) > info.max):
+    narrower = given.size and not np.can_cast(given.dtype, dtype)
+    if narrower and (int(given.min()) < info.min or int(given.max()) > info.max):
         raise ValueError(f"`{name}` holds {given.min()}..{given.max()}, beyond {dtype}")
     array: npt.NDArray[Any] = np.array(given, dtype=dtype, order="C")
     array.setflags(write=False)

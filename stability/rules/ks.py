@@ -22,13 +22,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stability._check import check_choice, check_int, check_real
-from stability._kernels.votes import agreement, correct_counts, span
+from stability._kernels.histogram import histogram_of_used
+from stability._kernels.votes import agreement, correct_counts
 from stability.errors import NeedsAnswersError
 from stability.fit.distance import empirical_distance, ks_distance
 from stability.fit.mixture import fit_table
 from stability.fit.null import noise_floor, stickiness
 from stability.fit.result import MixtureFit
-from stability.fit.table import count_table
+from stability.fit.table import count_table, one_table
 from stability.rules.base import Judgement, Rule, Scope, judgement
 from stability.rules.decision import RUNNING, STABLE, UNDECIDABLE
 from stability.rules.seen import Seen
@@ -37,6 +38,8 @@ from stability.rules.state import Memory, make_known
 make_known(MixtureFit)
 
 Int64 = npt.NDArray[np.int64]
+# Up to this many agents the counts are collected in a histogram.
+_FEW = 255
 
 
 class _Counts(NamedTuple):
@@ -203,7 +206,8 @@ class KSRule(Rule):
         if observable == "agreement" and self.reference == "first" and first is None:
             first = seen.winner
         counts = self._count(observable, seen, first)
-        n_used, least, most = span(counts.n, counts.used)
+        full = np.zeros(min(seen.n_agents, _FEW) + 1, np.int64)
+        n_used, least, most = histogram_of_used(counts.k, counts.n, counts.used, full)
         missing = seen.n_items - n_used
         if observable == "correct" and n_used == 0 and bool(counts.n.any()):
             raise NeedsAnswersError(
@@ -213,10 +217,10 @@ class KSRule(Rule):
         warnings = _left_out(missing, seen, observable)
         fit = None
         if self.space != "empirical" and n_used > 0:
-            k, n = counts.k, counts.n
-            if missing:
-                k, n = k[counts.used], n[counts.used]
-            table = count_table(k, least if least == most else n)
+            if least == most:
+                table = one_table(full, most)
+            else:
+                table = count_table(counts.k[counts.used], counts.n[counts.used])
             fit = fit_table(*table, self.n_components)
             if not fit.converged:
                 warnings += (f"The fit of round {seen.round}: {fit.status.sentence}",)
@@ -275,7 +279,9 @@ class KSRule(Rule):
         if self.reference == "previous" and seen.before is not None:
             reference = seen.before.winner
         elif self.reference != "first":
-            reference = seen.winner
+            # those who agree with the leader were counted with the votes
+            k, n = seen.top.astype(np.int64), seen.spoke.astype(np.int64)
+            return _frozen(k, n, n > 0, seen.winner)
         assert reference is not None
         k, n = np.empty(seen.n_items, np.int64), np.empty(seen.n_items, np.int64)
         agreement(codes, reference, k, n)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta as beta_law
 
+from stability._kernels.distance import law_distance
 from stability.fit import BetaBinomial, MixtureFit, empirical_distance, fit_mixture, ks_distance
 from stability.fit.distance import modal_n
 
@@ -30,7 +31,6 @@ def law(*parts):
             "converged": True,
             "status": "interior",
             "flags": [],
-            "modes": 1,
             "loglik_trace": [],
             "counts": [[0], [7], [1]],
         }
@@ -139,6 +139,14 @@ def test_predictive_equals_the_twin(a, b, n):
     assert ks_distance(b, a, n=n) == distance
     assert ks_distance(a, a, n=n) == 0.0
     assert 0.0 <= distance <= 1.0
+
+
+@given(st.lists(st.tuples(unit, unit), min_size=1, max_size=9))
+@few
+def test_law_distance_equals_its_twin(rows):
+    f, g = np.array(rows).T.copy()
+    gap = np.abs(np.cumsum(f) - np.cumsum(g))[:-1]
+    assert law_distance(f, g) == gap.max(initial=0.0)
 
 
 def test_predictive_closed_forms():

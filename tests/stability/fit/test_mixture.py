@@ -9,7 +9,8 @@ import pytest
 from stability._kernels import mixture as kernels
 from stability._kernels.lanes import WIDTH
 from stability.fit import BetaBinomial, count_table, fit_mixture
-from stability.fit.mixture import fit_table, search
+from stability.fit.mixture import fit_table
+from stability.fit.search import search
 from stability.fit.starts import GRID_MEAN, GRID_RHO
 
 CELLS = [(0, 7), (2, 7), (3, 7), (7, 7), (0, 1), (1, 1), (0, 0), (4, 9), (9, 9)]

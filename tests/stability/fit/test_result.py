@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from stability.fit import BetaBinomial, FitStatus, MixtureFit, fit_mixture
-from stability.fit.result import canonical, shapes
+from stability.fit import BetaBinomial, FitStatus, MixtureFit, fit_mixture, fit_mixtures
+from stability.fit.result import shapes
 
 TABLES = {
     "interior": (np.arange(8), 7, [47, 54, 43, 40, 40, 41, 39, 95], 2),
@@ -46,6 +46,19 @@ def test_to_dict_and_back_through_json(fit):
     assert back.status is fit.status
     for array in (back.weights, back.mean, back.rho, back.loglik_trace, *back.counts):
         assert not array.flags.writeable
+
+
+def test_modes_are_counted_when_read():
+    fit = fit_of("interior")
+    assert "modes" not in vars(fit)
+    assert fit.modes == vars(fit)["modes"] >= 2
+    assert fit_of("point").modes == 1
+    # what is written holds no modes; what was written with them is read
+    data = fit.to_dict()
+    assert "modes" not in data
+    assert MixtureFit.from_dict({**data, "modes": 1}).modes == fit.modes
+    (row,) = fit_mixtures([TABLES["interior"][2]], 7)
+    assert row.modes == fit.modes
 
 
 def test_frozen(fit):
@@ -165,16 +178,3 @@ def test_shapes_at_the_limits():
     )
     assert alpha.tolist() == [1.0, math.inf, 0.0, 0.0, math.inf]
     assert beta.tolist() == [3.0, math.inf, 0.0, math.inf, 0.0]
-
-
-def test_canonical_order_and_what_is_arbitrary():
-    assert canonical([0.3, 0.9, 0.2, 0.4, 0.1], 2, 7) == [(0.7, 0.4, 0.1), (0.3, 0.9, 0.2)]
-    assert canonical([0.3, 0.5, 0.2, 0.5, 0.1], 2, 7) == [(0.7, 0.5, 0.1), (0.3, 0.5, 0.2)]
-    # no weight: the heaviest component is repeated
-    assert canonical([1.0, 0.4, 0.2, 0.9, 0.1], 2, 7) == [(1.0, 0.4, 0.2), (0.0, 0.4, 0.2)]
-    assert canonical([0.0, 0.4, 0.2, 0.3, 0.1], 2, 7) == [(0.0, 0.3, 0.1), (1.0, 0.3, 0.1)]
-    # a point mass has no correlation, and one agent shows none
-    assert canonical([0.5, 0.0, 0.7, 1.0, 0.4], 2, 7) == [(0.5, 0.0, 0.0), (0.5, 1.0, 0.0)]
-    assert canonical([0.2, 0.6], 1, 1) == [(1.0, 0.2, 0.0)]
-    weights = [part[0] for part in canonical([0.2, 0.5, 0.1, 0, 0.2, 0, 0.3, 0], 3, 9)]
-    assert weights == pytest.approx([0.2, 0.4, 0.4])

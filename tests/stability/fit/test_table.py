@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stability._kernels.histogram import histogram_of
+from stability._kernels.histogram import (
+    histogram_of,
+    histogram_of_used,
+    weighted_histogram_of,
+)
 from stability.fit import count_table, histogram
 
 few = settings(max_examples=40, deadline=None)
@@ -39,6 +43,46 @@ def test_histogram_kernel_finds_what_is_out_of_range(dtype, at):
     if info.bits > 8:
         k[at] = 256 + 3
         assert not histogram_of(k, n, np.zeros((8, 256), np.int64))
+
+
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 5)), min_size=1, max_size=30))
+@few
+def test_weighted_histogram_kernel_equals_its_twin(rows):
+    k, freq = np.array(rows).T
+    table = np.zeros(8, np.int64)
+    assert weighted_histogram_of(np.array((k, freq)), table, 2**53) == freq.any()
+    np.testing.assert_array_equal(table, np.bincount(k, weights=freq, minlength=8))
+
+
+@pytest.mark.parametrize(
+    ("k", "freq", "fits"),
+    [
+        (8, 1, False),
+        (-1, 1, False),
+        (2**62, 1, False),
+        (3, -1, False),
+        (3, 92, False),
+        (3, 91, True),
+        (3, 2**63 - 1, False),
+    ],
+)
+def test_weighted_histogram_kernel_finds_what_is_out_of_range(k, freq, fits):
+    rows = np.array([[7, 0, k], [4, 5, freq]])
+    assert weighted_histogram_of(rows, np.zeros(8, np.int64), 100) is fits
+
+
+@given(st.lists(st.tuples(st.integers(-1, 5), st.integers(0, 5), st.booleans()), min_size=1))
+@few
+def test_histogram_of_used_items_equals_its_twin(rows):
+    k, n, used = (np.array(column) for column in zip(*rows, strict=True))
+    table = np.zeros(5, np.int64)
+    said = histogram_of_used(k, n, used, table)
+    hits, sizes = k[used], n[used]
+    if ((hits < 0) | (hits > sizes) | (sizes > 4)).any():
+        assert said == (used.sum(), -1, 0)
+    else:
+        assert said == (used.sum(), min(sizes, default=0), max(sizes, default=0))
+        np.testing.assert_array_equal(table, np.bincount(hits, minlength=5))
 
 
 @given(

@@ -107,13 +107,6 @@ def test_correct_counts_is_its_twin(codes, grades):
 
 
 @QUICK
-@given(hnp.arrays(np.int64, 5, elements=st.integers(0, 9)), hnp.arrays(np.bool_, 5))
-def test_span_is_its_twin(n, used):
-    expected = (used.sum(), n[used].min(initial=9) if used.any() else 0, n[used].max(initial=0))
-    assert votes.span(n, used) == expected
-
-
-@QUICK
 @given(hnp.arrays(np.int32, (6, 2), elements=st.integers(0, 5)))
 def test_lowest_share_is_its_twin(pairs):
     top, spoke = pairs.min(1), pairs.max(1)
