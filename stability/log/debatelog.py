@@ -393,6 +393,7 @@ class DebateLog:
                 source = np.random.Philox(key=check_int("seed", seed, minimum=0), counter=start)
                 draws = np.random.Generator(source).random(self.n_items)
             before = winners[t - 1] if rule is Ties.previous and t > 0 else nobody
+            before.setflags(write=False)
             votes.tally(
                 self.answers[t],
                 before,
@@ -431,6 +432,7 @@ class DebateLog:
         """
         chosen = check_choice("reference", reference, _REFERENCES)
         winners = self.plurality()
+        winners.setflags(write=False)
         k = np.empty((self.n_rounds, self.n_items), np.int64)
         n = np.empty_like(k)
         for t in range(self.n_rounds):

@@ -65,7 +65,7 @@ def logs(draw):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(logs())
 def test_frame_round_trip_is_exact(log):
     assert DebateLog.from_frame(log.to_frame()) == log

@@ -110,7 +110,7 @@ def test_correct_counts_is_its_twin(codes, grades):
 @given(hnp.arrays(np.int64, 5, elements=st.integers(0, 9)), hnp.arrays(np.bool_, 5))
 def test_span_is_its_twin(n, used):
     expected = (used.sum(), n[used].min(initial=9) if used.any() else 0, n[used].max(initial=0))
-    assert votes.span(n, used) == expected
+    assert votes.span(frozen(n, np.int64), frozen(used, np.bool_)) == expected
 
 
 @QUICK
