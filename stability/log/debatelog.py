@@ -179,6 +179,7 @@ class DebateLog:
         agent_ids: Iterable[str] | None = None,
         tokens: npt.ArrayLike | None = None,
         carried: npt.ArrayLike | None = None,
+        notes: Iterable[str] = (),
     ) -> "DebateLog":
         """Join rounds of the same items and agents; their labels are matched by text.
 
@@ -206,6 +207,7 @@ class DebateLog:
             agent_ids=agent_ids,
             tokens=tokens,
             carried=carried,
+            notes=notes,
         )
 
     @classmethod
