@@ -18,6 +18,7 @@ from stability.evaluate import StabilityTrace, detect
 from stability.evaluate.detect import observed_counts
 from stability.fit import MixtureFit, fit_mixture
 from stability.log import FORMATS, DebateLog, read_log
+from stability.log.tidy import KNOWN
 from stability.rules import (
     BetaPosterior,
     KSRule,
@@ -105,8 +106,8 @@ def _add_log(command: argparse.ArgumentParser, more: str = "") -> None:
         metavar="LOG",
         help=f"a CSV or JSON Lines file, also gzip; a recording: {', '.join(_RECORDINGS)}{more}",
     )
-    command.add_argument("--format", choices=("auto", *FORMATS), default="auto")
-    command.add_argument("--unread", choices=("wrong", "absent"), default="wrong")
+    command.add_argument("--format", choices=("auto", *FORMATS), help="(auto)")
+    command.add_argument("--unread", choices=("wrong", "absent"), help="(wrong)")
     command.add_argument(
         "--key", action="append", default=[], metavar="COLUMN", help="tells debates apart"
     )
@@ -125,12 +126,14 @@ def _add_log(command: argparse.ArgumentParser, more: str = "") -> None:
 def _open(arguments: argparse.Namespace) -> DebateLog:
     name: str = arguments.log
     if not Path(name).exists() and name in _RECORDINGS:
+        _refuse_options_of_files(arguments)
         return load_recording(name)
     renamed = {}
     for pair in arguments.column:
         known, equals, column = pair.partition("=")
-        if not equals:
-            raise ValueError(f"`--column` must be NAME=COLUMN, got {pair!r}")
+        if not equals or known not in KNOWN:
+            names = ", ".join(KNOWN)
+            raise ValueError(f"`--column` must be NAME=COLUMN, NAME one of {names}, got {pair!r}")
         renamed[known] = column
     if not Path(name).is_file():
         raise FileNotFoundError(
@@ -138,12 +141,18 @@ def _open(arguments: argparse.Namespace) -> DebateLog:
         )
     return read_log(
         name,
-        format=arguments.format,
-        unread=arguments.unread,
+        format=arguments.format or "auto",
+        unread=arguments.unread or "wrong",
         key=arguments.key,
         ignore=arguments.ignore,
         **renamed,
     )
+
+
+def _refuse_options_of_files(arguments: argparse.Namespace) -> None:
+    for name in ("format", "unread", "key", "ignore", "column"):
+        if getattr(arguments, name):
+            raise ValueError(f"`--{name}` belongs to a file; {arguments.log} is packaged")
 
 
 _RULES = ("ks", "unanimity", "plurality", "beta", "single")
@@ -182,8 +191,10 @@ def _detect(arguments: argparse.Namespace) -> None:
 
 def _fit(arguments: argparse.Namespace) -> None:
     if not Path(arguments.log).exists() and arguments.log in _TABLES:
-        if arguments.round is not None:
-            raise ValueError(f"`--round` belongs to a log; {arguments.log} is a count table")
+        _refuse_options_of_files(arguments)
+        for name in ("round", "observable"):
+            if getattr(arguments, name) is not None:
+                raise ValueError(f"`--{name}` belongs to a log; {arguments.log} is a count table")
         k, n, freq = load_count_table(arguments.log)
         fitted = fit_mixture(k, n, freq=freq, n_components=arguments.components)
         _print_fit(fitted, arguments.json, {"table": arguments.log})

@@ -1,6 +1,6 @@
 """Validation at the public door: each message names the argument, the rule and the value."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -43,3 +43,14 @@ def check_choice(name: str, value: Any, options: Iterable[str]) -> str:
     if not isinstance(value, str) or str(value) not in allowed:
         raise ValueError(f"`{name}` must be one of {', '.join(allowed)}, got {value!r}")
     return str(value)
+
+
+def check_fields(name: str, data: Any, fields: Iterable[str]) -> None:
+    """Refuse what is not a mapping with exactly these fields."""
+    wanted = set(fields)
+    found = set(data) if isinstance(data, Mapping) else set()
+    if found != wanted:
+        got = f"got {data!r}"
+        if isinstance(data, Mapping):
+            got = f"missing {sorted(wanted - found)}, unknown {sorted(map(str, found - wanted))}"
+        raise ValueError(f"`{name}` must have the fields {sorted(wanted)}; {got}")

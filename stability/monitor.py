@@ -7,6 +7,7 @@ answers in whatever form the loop has them, and can be saved and loaded as plain
 from collections.abc import Mapping
 from typing import Any
 
+from stability._check import check_fields
 from stability.log.round import Round
 from stability.rules import Decision, Rule, RuleState
 
@@ -86,10 +87,12 @@ class Monitor:
         Raises
         ------
         ValueError
-            When it is the state of another rule.
+            When it is the state of another rule, or damaged; the monitor is then as it was.
         """
+        check_fields("data", data, ("rule", "state", "decision"))
         if data["rule"] != self.rule.to_dict():
             raise ValueError(f"this is the state of {data['rule']}, not of {self.rule.to_dict()}")
         state, decision = data["state"], data["decision"]
-        self.state = None if state is None else self.rule.state_from_dict(state)
+        loaded = None if state is None else self.rule.state_from_dict(state)
         self.decision = None if decision is None else Decision.from_dict(decision)
+        self.state = loaded

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stability.evaluate.detect import first_ks_rule
-from stability.evaluate.trace import StabilityTrace, told
+from stability.evaluate.trace import StabilityTrace, plural, told
 from stability.fit import MixtureFit, noise_floor
 
 if TYPE_CHECKING:
@@ -153,7 +153,9 @@ def histograms(
         axes = figure.subplots(rows, columns, sharey=True, squeeze=False)
         _fill(axes, trace)
         _legend_below(figure, axes)
-        figure.suptitle(f"{_items(trace.n_items)} by the number of agents that {_counted(trace)}")
+        figure.suptitle(
+            f"{plural(trace.n_items, 'item')} by the number of agents that {_counted(trace)}"
+        )
     else:
         axes = np.asarray(axes, dtype=object)
         if axes.size < n_rounds:
@@ -236,7 +238,7 @@ def distances(trace: StabilityTrace, ax: "Axes | None" = None) -> "Axes":
                 color=_GREY,
                 linestyle=(0, (1, 2)),
                 linewidth=1.3,
-                label=f"95 % of chance differences of {_items(items)}",
+                label=f"95 % of chance differences of {plural(items, 'item')}",
             )
     if trace.stop_round is not None:
         ax.axvline(trace.stop_round, color="black", linewidth=1.2, label="stop")
@@ -274,7 +276,9 @@ def overview(trace: StabilityTrace) -> "Figure":
     axes = upper.subplots(rows, columns, sharey=True, squeeze=False)
     _fill(axes, trace)
     _legend_below(upper, axes)
-    upper.suptitle(f"{_items(trace.n_items)} by the number of agents that {_counted(trace)}")
+    upper.suptitle(
+        f"{plural(trace.n_items, 'item')} by the number of agents that {_counted(trace)}"
+    )
     distances(trace, lower.subplots())
     return figure
 
@@ -295,13 +299,13 @@ def finding(trace: StabilityTrace) -> str:
     if t is not None:
         said = f"{told(trace.rule)} stops at {at}"
         return f"{said}, where {moved} answers still change" if moved else said
-    some = f"stops {last.stopped} of {_items(trace.n_items)}"
+    some = f"stops {last.stopped} of {plural(trace.n_items, 'item')}"
     said = f"{told(trace.rule)} {some if last.stopped else 'does not stop'}"
     return f"{said}; {moved} answers change at {at}" if moved else said
 
 
 def _draw_rule(ax: "Axes", trace: StabilityTrace, epsilon: float) -> None:
-    """Draw the threshold, and shade the rounds that count towards the stop."""
+    """Draw the threshold, and shade the rounds that count towards the stop, up to it."""
     ax.axhline(
         epsilon,
         color=_VERMILION,
@@ -313,6 +317,8 @@ def _draw_rule(ax: "Axes", trace: StabilityTrace, epsilon: float) -> None:
     for row in trace.rounds[: None if trace.stop_round is None else trace.stop_round + 1]:
         if row.statistic < epsilon and row.reason != "undecidable":
             start, end = row.round - 0.5, row.round + 0.5
+            if row.round == trace.stop_round:
+                end = row.round
             ax.axvspan(start, end, color=_VERMILION, alpha=0.12, linewidth=0, label=label)
             label = "_"
 
@@ -349,10 +355,6 @@ def _grid(n_rounds: int) -> tuple[int, int]:
 
 def _counted(trace: StabilityTrace) -> str:
     return "are right" if trace.observable == "correct" else "agree"
-
-
-def _items(number: int) -> str:
-    return f"{number} item{'' if number == 1 else 's'}"
 
 
 def _lines(text: str) -> str:

@@ -5,6 +5,7 @@ the answers of stopped items copied and all other agents silent; ``take`` writes
 and ``close`` gives the round to the rule.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -173,7 +174,18 @@ class Turns:
             agent_ids=self.agent_ids,
             tokens=np.array(self._tokens, np.int64) if self._counts_tokens else None,
             carried=np.array(self._carried, np.bool_),
+            notes=self._notes(),
         )
+
+    def _notes(self) -> list[str]:
+        if not self._failures:
+            return []
+        failed = Counter(failure.round for failure in self._failures)
+        told = ", ".join(str(failed[t]) for t in range(len(self._rounds)))
+        return [
+            f"Calls of agents that failed, by round: {told} (errors and timeouts are silent, what "
+            "is no label is unread)."
+        ]
 
     def failures(self) -> tuple[Failure, ...]:
         """Return the failures in the order of round, item and agent."""

@@ -1,36 +1,44 @@
-"""The session's kernel cache, and where the recorded debates lie.
+"""Where the recorded debates lie, and in which order two workers run the tests."""
 
-numba reuses a compiled kernel as long as the file of that kernel is unchanged; it does not see an
-edit in another file whose kernel it calls. So the tests keep their cache in a folder named after
-a hash of all kernel files: any edit starts an empty one.
-"""
-
-import hashlib
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-def _kernel_cache() -> Path:
-    """Return the cache folder of the kernels as they stand."""
-    digest = hashlib.sha256()
-    for file in sorted(ROOT.glob("*/_kernels/*.py")):
-        digest.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes())
-    key = digest.hexdigest()[:16]
-    base = Path(os.environ.get("NUMBA_CACHE_DIR", ROOT / ".numba_cache"))
-    # A worker process of a parallel run inherits the folder with its key.
-    return base if base.name == key else base / key
-
-
-if "numba" in sys.modules:
-    raise RuntimeError("numba was imported before tests/conftest.py could name its cache folder")
-os.environ["NUMBA_CACHE_DIR"] = str(_kernel_cache())
 # The matrices of EM are tiny: threads of BLAS only wait for each other on a busy machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Tests that do without the mixture search.
+WITHOUT_SEARCH = tuple(
+    str(ROOT / "tests" / name)
+    for name in (
+        "integration",
+        "sims",
+        "stability/datasets",
+        "stability/fit/test_betabinom.py",
+        "stability/fit/test_table.py",
+        "stability/log",
+        "stability/rules/test_consensus.py",
+        "stability/rules/test_contract.py",
+        "stability/rules/test_sequential.py",
+        "stability/test_monitor.py",
+        "stability/test_public_names.py",
+    )
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one of two workers compile the search while the other runs what does without.
+
+    ``--dist worksteal`` hands each of them half of the list.
+    """
+    search: list[pytest.Item] = []
+    without: list[pytest.Item] = []
+    for item in items:
+        (without if str(item.path).startswith(WITHOUT_SEARCH) else search).append(item)
+    half = len(items) // 2
+    items[:] = search[:half] + without + search[half:]
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,12 @@
 """Histogram of counts with the range check in the same pass.
 
-The counts are taken in blocks that fit into the first-level cache: first the extremes of a block
+The counts are taken in blocks that fit into the first-level cache: first the maximum of a block
 (a vectorised loop), then its counts, where eight tables take turns so that two equal counts in a
 row do not wait for each other's increment.
+
+Only read-only arrays of unsigned types are compiled, one kernel a width. A negative integer read
+as unsigned exceeds the largest integer of its signed type, so that one comparison finds it
+together with what is too large.
 """
 
 from typing import Any
@@ -15,12 +19,18 @@ from stability._kernels.jit import kernel
 _BLOCK = 4096
 
 
-@kernel
 def histogram_of(k: npt.NDArray[Any], n: int, tables: npt.NDArray[np.int64]) -> bool:
     """Add the counts k (M,) of any integer type to tables (8, 256); False when one is not in 0..n.
 
     ``n`` is at most 255. After False the tables are meaningless.
     """
+    unsigned = k.view(f"u{k.dtype.itemsize}")
+    unsigned.setflags(write=False)
+    return _histogram_of_unsigned(unsigned, min(n, np.iinfo(k.dtype).max), tables)
+
+
+@kernel
+def _histogram_of_unsigned(k: npt.NDArray[Any], n: int, tables: npt.NDArray[np.int64]) -> bool:
     t0 = tables[0]
     t1 = tables[1]
     t2 = tables[2]
@@ -31,12 +41,10 @@ def histogram_of(k: npt.NDArray[Any], n: int, tables: npt.NDArray[np.int64]) -> 
     t7 = tables[7]
     for start in range(0, k.size, _BLOCK):
         block = k[start : start + _BLOCK]
-        low = block[0]
         high = block[0]
         for i in range(block.size):
-            low = min(low, block[i])
             high = max(high, block[i])
-        if low < 0 or high > n:
+        if high > n:
             return False
         whole = block.size - block.size % 8
         for i in range(0, whole, 8):

@@ -51,6 +51,8 @@ def detect(
 
     Raises
     ------
+    TypeError
+        When ``log`` is not a `DebateLog` or ``rule`` not a rule.
     ScopeError
         When a batch rule is given one item; the message names `single_debate_rule`.
     NeedsAnswersError
@@ -65,6 +67,9 @@ def detect(
     >>> trace.stop_round, [row.stopped for row in trace.rounds]
     (3, [12, 20, 28, 72])
     """
+    for name, value, kind in (("log", log, DebateLog), ("rule", rule, Rule)):
+        if not isinstance(value, kind):
+            raise TypeError(f"`{name}` must be a {kind.__name__}, got {value!r}")
     ks = first_ks_rule(rule)
     own = ("auto", "current", 2) if ks is None else (ks.observable, ks.reference, ks.n_components)
     wanted = own[0] if observable is None else observable

@@ -137,10 +137,10 @@ class StabilityTrace:
         last = self.decisions[-1]
         if self.stop_round is None:
             done = int(last.stop_items.sum())
-            some = f"; it stopped {done} of {self.n_items} items" if done else ""
+            some = f"; it stopped {done} of {plural(self.n_items, 'item')}" if done else ""
             return (
-                f"{told(self.rule)} did not stop the whole debate in {len(self.rounds)} rounds "
-                f"({last.reason}){some}."
+                f"{told(self.rule)} did not stop the whole debate in "
+                f"{plural(len(self.rounds), 'round')} ({last.reason}){some}."
             )
         said = self.decisions[self.stop_round]
         name = told(self.rule)
@@ -218,8 +218,8 @@ class StabilityTrace:
         if self.observable == "agreement":
             counted = f"agents that agree with the {self.reference} plurality"
         lines = [
-            f"{self.n_items} items, {self.n_agents} agents, {len(self.rounds)} rounds; counted: "
-            f"{counted}.",
+            f"{plural(self.n_items, 'item')}, {plural(self.n_agents, 'agent')}, "
+            f"{plural(len(self.rounds), 'round')}; counted: {counted}.",
             _LEGEND,
         ]
         seen: dict[FitStatus, list[str]] = {}
@@ -245,8 +245,8 @@ class StabilityTrace:
 
     def __repr__(self) -> str:
         return (
-            f"StabilityTrace({told(self.rule)}, {len(self.rounds)} rounds, {self.n_items} items, "
-            f"stop_round={self.stop_round})"
+            f"StabilityTrace({told(self.rule)}, {plural(len(self.rounds), 'round')}, "
+            f"{plural(self.n_items, 'item')}, stop_round={self.stop_round})"
         )
 
     @staticmethod
@@ -278,6 +278,17 @@ def told(rule: Rule) -> str:
                 f"{field.name}={told(value) if isinstance(value, Rule) else repr(value)}"
             )
     return f"{type(rule).__name__}({', '.join(changed)})"
+
+
+def plural(number: int, word: str) -> str:
+    """Return a number with what it counts.
+
+    Examples
+    --------
+    >>> plural(1, "round"), plural(2, "round")
+    ('1 round', '2 rounds')
+    """
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _figure(value: float) -> str:

@@ -102,6 +102,10 @@ class BetaBinomial:
         object.__setattr__(law, "_given", ("mean", mean, correlation))
         return law
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A pickled array comes back writable, for which the kernels would be compiled again.
+        return {name: value for name, value in vars(self).items() if name != "_law"}
+
     def __repr__(self) -> str:
         form, x, y = self._given
         if form == "shapes":

@@ -179,6 +179,7 @@ class DebateLog:
         agent_ids: Iterable[str] | None = None,
         tokens: npt.ArrayLike | None = None,
         carried: npt.ArrayLike | None = None,
+        notes: Iterable[str] = (),
     ) -> "DebateLog":
         """Join rounds of the same items and agents; their labels are matched by text.
 
@@ -206,6 +207,7 @@ class DebateLog:
             agent_ids=agent_ids,
             tokens=tokens,
             carried=carried,
+            notes=notes,
         )
 
     @classmethod
@@ -393,6 +395,7 @@ class DebateLog:
                 source = np.random.Philox(key=check_int("seed", seed, minimum=0), counter=start)
                 draws = np.random.Generator(source).random(self.n_items)
             before = winners[t - 1] if rule is Ties.previous and t > 0 else nobody
+            before.setflags(write=False)
             votes.tally(
                 self.answers[t],
                 before,
@@ -431,6 +434,7 @@ class DebateLog:
         """
         chosen = check_choice("reference", reference, _REFERENCES)
         winners = self.plurality()
+        winners.setflags(write=False)
         k = np.empty((self.n_rounds, self.n_items), np.int64)
         n = np.empty_like(k)
         for t in range(self.n_rounds):

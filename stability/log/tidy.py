@@ -8,6 +8,7 @@ than the log is carried forward.
 """
 
 import re
+import reprlib
 from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -78,7 +79,7 @@ def build_log(
     if len(sources) > 1:
         notes.append(f"`source` is no part of the key: the log joins {_quoted(sources)}")
 
-    code, labels, lost = _answer_codes(cells["answer"], extract)
+    code, labels, lost = _answer_codes(table, cells["answer"], extract)
     grade = None
     if "correct" in cells:
         grade = _grades(table, cells["correct"], code, lost, notes)
@@ -239,17 +240,22 @@ def _agent_codes(table: TidyTable, cells: list[str]) -> tuple[Int, list[str]]:
 
 
 def _answer_codes(
-    cells: list[Any], extract: Callable[[str], object] | None
+    table: TidyTable, cells: list[Any], extract: Callable[[str], object] | None
 ) -> tuple[Int, list[str], npt.NDArray[np.bool_]]:
     """Return the code of each row, the labels, and where ``extract`` found nothing in a text."""
     raw, distinct = factorize(cells)
     labels: dict[str, int] = {}
     codes, lost = [], []
-    for value in distinct:
+    for place, value in enumerate(distinct):
         read = None if value is SILENT else label_text(value)
         label = read
         if read is not None and extract is not None:
-            label = label_text(extract(read))
+            try:
+                label = label_text(extract(read))
+            except Exception as error:
+                row = int(np.flatnonzero(raw == place)[0])
+                told = f"{type(error).__name__}: {error}"
+                table.refuse(row, f"`extract` failed on {reprlib.repr(read)}: {told}")
         lost.append(read is not None and label is None)
         if label is None:
             codes.append(SILENT_CODE if value is SILENT else UNREAD)

@@ -268,9 +268,15 @@ class Rule(ABC):
         return data
 
     @final
-    def state_from_dict(self, data: dict[str, Any]) -> RuleState:
-        """Build the state that ``state.to_dict()`` wrote."""
-        return state_from_dict(data)
+    def state_from_dict(self, data: Mapping[str, Any]) -> RuleState:
+        """Build the state that ``state.to_dict()`` of this rule wrote.
+
+        Raises
+        ------
+        ValueError
+            Naming the field that is missing, unknown or damaged.
+        """
+        return state_from_dict(data, self._begin)
 
     @final
     def __or__(self, other: "Rule") -> "Rule":

@@ -5,6 +5,7 @@ spoke, beside the verdict, and says in words what a stop certifies: an answer th
 moves is not thereby a correct one.
 """
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -183,7 +184,22 @@ class Decision:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build the decision that ``to_dict`` wrote."""
+        """Build the decision that ``to_dict`` wrote.
+
+        Raises
+        ------
+        ValueError
+            When it is anything else.
+        """
+        try:
+            return cls._of_dict(data)
+        except (KeyError, OverflowError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"`data` must be a decision as `to_dict` wrote it, got {reprlib.repr(data)}"
+            ) from error
+
+    @classmethod
+    def _of_dict(cls, data: Mapping[str, Any]) -> Self:
         place: dict[str, int] = {}
         winner = [-1 if a is None else place.setdefault(a, len(place)) for a in data["answers"]]
         return cls(

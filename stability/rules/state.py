@@ -5,12 +5,16 @@ A state holds what the next round is checked against (items, agents, labels), th
 nest of tuples, arrays, numbers and fits.
 """
 
+import reprlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from stability._check import check_fields, check_int
+from stability.rules.decision import REASONS
 from stability.rules.vote import Vote
 
 Memory = Any
@@ -131,43 +135,121 @@ class RuleState:
         }
 
 
-_ARRAYS = ("codes", "correct", "k", "n_present", "stop_rounds", "reason_codes")
+_ARRAYS = {
+    "codes": "int32",
+    "correct": "int8",
+    "k": "int64",
+    "n_present": "int64",
+    "stop_rounds": "int32",
+    "reason_codes": "int8",
+}
 
 
-def state_from_dict(data: dict[str, Any]) -> RuleState:
+def state_from_dict(data: Mapping[str, Any], begin: Callable[[int], Memory]) -> RuleState:
     """Build the state that ``RuleState.to_dict`` wrote.
+
+    ``begin(n_agents)`` is the memory before the first round: what is a tuple there stays one of
+    the same length.
 
     Raises
     ------
     ValueError
-        When a field is missing or unknown.
+        When a field is missing, unknown, or cannot be what a state holds.
     """
-    expected = set(RuleState.__dataclass_fields__)
-    if set(data) != expected:
-        raise ValueError(
-            f"a rule state has the fields {sorted(expected)}; "
-            f"missing {sorted(expected - set(data))}, unknown {sorted(set(data) - expected)}"
-        )
-    closing = data["closing"]
-    ids = data["item_ids"]
-    return RuleState(
-        n_agents=data["n_agents"],
-        n_items=data["n_items"],
-        round=data["round"],
-        labels=tuple(data["labels"]),
-        item_ids=None if ids is None else tuple(ids),
-        **{name: _decode(data[name]) for name in _ARRAYS},
-        vote=None if data["vote"] is None else Vote.known(*_decode(data["vote"])),
-        memory=_decode(data["memory"]),
-        closing=None
-        if closing is None
-        else Closing(
-            closing["reason_code"],
-            closing["statistic"],
-            closing["threshold"],
-            closing["certifies"],
-            tuple(closing["warnings"]),
-        ),
+    check_fields("data", data, RuleState.__dataclass_fields__)
+    values: dict[str, Any] = {}
+    for name, value in data.items():
+        try:
+            values[name] = _field(name, value)
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+            raise _refused(name, "be as `to_dict` wrote it", value) from error
+    state = RuleState(**values)
+    _check_arrays(state)
+    if not _same_nest(begin(state.n_agents), state.memory):
+        raise _refused("memory", "be that of this rule", data["memory"])
+    return state
+
+
+def _refused(name: str, rule: str, value: Any) -> ValueError:
+    return ValueError(f"`{name}` of a rule state must {rule}, got {reprlib.repr(value)}")
+
+
+def _field(name: str, value: Any) -> Any:
+    if name == "memory":
+        return _decode(value)
+    if name == "n_agents":
+        return check_int(name, value, minimum=1)
+    if name == "round":
+        return check_int(name, value, minimum=-1)
+    if name == "labels":
+        return _texts(value)
+    if value is None:
+        return None
+    if name == "n_items":
+        return check_int(name, value, minimum=1)
+    if name == "item_ids":
+        return _texts(value)
+    if name == "vote":
+        winner, top, spoke = (_array(column, "int32") for column in value)
+        return Vote.known(winner, top, spoke)
+    if name == "closing":
+        code = check_int("reason_code", value["reason_code"], minimum=0, maximum=len(REASONS) - 1)
+        words = value["certifies"], _texts(value["warnings"])
+        return Closing(code, value["statistic"], value["threshold"], *words)
+    return _array(value, _ARRAYS[name])
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise TypeError("not a list of text")
+    return tuple(value)
+
+
+def _array(value: Any, dtype: str) -> npt.NDArray[Any]:
+    array = _decode(value)
+    if not isinstance(array, np.ndarray) or array.dtype.name != dtype:
+        raise TypeError(f"not an array of {dtype}")
+    return array
+
+
+def _check_arrays(state: RuleState) -> None:
+    """Refuse shapes and codes that would lead a kernel out of its arrays."""
+    m, n, t, last_label = state.n_items, state.n_agents, state.round, len(state.labels) - 1
+    begun, vote = t >= 0, state.vote
+    if begun and m is None:
+        raise _refused("n_items", "be known after a round", m)
+    if len(set(state.labels)) <= last_label:
+        raise _refused("labels", "differ", list(state.labels))
+    if state.item_ids is not None and len(state.item_ids) != m:
+        raise _refused("item_ids", f"hold {m} names", list(state.item_ids))
+    by_item, by_answer = (m,), (m, n)
+    columns = (None,) * 3 if vote is None else (vote.winner, vote.top, vote.spoke)
+    for name, array, shape, low, high, needed in (
+        ("codes", state.codes, by_answer, -2, last_label, begun and state.k is None),
+        ("correct", state.correct, by_answer, -1, 1, False),
+        ("k", state.k, by_item, 0, n, begun and state.codes is None),
+        ("n_present", state.n_present, by_item, 0, n, state.k is not None),
+        ("vote", columns[0], by_item, -1, last_label, begun),
+        ("vote", columns[1], by_item, 0, n, begun),
+        ("vote", columns[2], by_item, 0, n, begun),
+        ("stop_rounds", state.stop_rounds, by_item, -1, t, begun),
+        ("reason_codes", state.reason_codes, by_item, 0, len(REASONS) - 1, begun),
+    ):
+        if array is None:
+            if needed:
+                raise _refused(name, "be known after a round", None)
+        elif array.shape != shape or array.min() < low or array.max() > high:
+            rule = f"have shape {shape} and values from {low} to {high}"
+            raise _refused(name, rule, array.tolist())
+
+
+def _same_nest(beginning: Memory, memory: Memory) -> bool:
+    if not isinstance(beginning, tuple):
+        return True
+    return (
+        isinstance(memory, tuple)
+        and len(memory) == len(beginning)
+        and all(map(_same_nest, beginning, memory))
     )
 
 

@@ -148,6 +148,12 @@ def test_datasets(run):
         (["fit", "smollm2", "--round", "4"], "`--round` must be >= 0 and <= 3, got 4"),
         (["fit", "smollm2", "--round", "0", "--components", "9"], "components"),
         (["fit", "geissler12", "--round", "0"], "count table"),
+        (["fit", "geissler12", "--observable", "correct"], "`--observable` belongs to a log"),
+        (["fit", "geissler12", "--key", "a"], "`--key` belongs to a file; geissler12 is packaged"),
+        (["detect", "smollm2", "--column", "foo"], "`--column` belongs to a file"),
+        (["detect", "smollm2", "--ignore", "a"], "`--ignore` belongs to a file"),
+        (["detect", "smollm2", "--format", "csv"], "`--format` belongs to a file"),
+        (["fit", "smollm2", "--round", "0", "--unread", "wrong"], "`--unread` belongs to a file"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(run, words, message):
@@ -164,8 +170,11 @@ def test_bad_files(run, tmp_path):
     code, _, err = run("detect", path)
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith("stability: bad.csv, line 3: the rounds of a debate must have no gap")
-    code, _, err = run("detect", path, "--column", "item")
-    assert (code, err) == (2, "stability: `--column` must be NAME=COLUMN, got 'item'\n")
+    for pair in ("item", "format=csv"):
+        code, _, err = run("detect", path, "--column", pair)
+        assert (code, err.count("\n")) == (2, 1)
+        assert err.startswith("stability: `--column` must be NAME=COLUMN, NAME one of dataset,")
+        assert err.endswith(f"got {pair!r}\n")
 
 
 @pytest.mark.parametrize("words", [[], ["detect"], ["detect", "smollm2", "--rule", "magic"]])

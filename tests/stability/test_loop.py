@@ -120,7 +120,9 @@ def test_failures_are_silent_answers_and_are_kept(loop):
             raise RuntimeError("no connection")
         return ["not", "a", "label"]
 
-    log, _ = debate = loop({"good": script("A", "A"), "bad": broken}, MaxRounds(2), ["?"])
+    log, trace = debate = loop({"good": script("A", "A"), "bad": broken}, MaxRounds(2), ["?"])
+    assert trace.notes[-1].startswith("Calls of agents that failed, by round: 1, 1 (errors and")
+    assert trace.notes[-1] in trace.summary()
     assert log.agent_ids == ("good", "bad")
     assert log.answers.tolist() == [[[0, -2]], [[0, -1]]]
     told = [(f.item, f.round, f.agent, f.kind) for f in debate.failures]

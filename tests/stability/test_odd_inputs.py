@@ -9,12 +9,15 @@ import pytest
 
 from stability import (
     BetaBinomial,
+    DebateLog,
     KSRule,
     MaxRounds,
     Monitor,
+    PluralityUnchanged,
     Round,
     Unanimity,
     debate_loop,
+    detect,
     fit_mixture,
     read_log,
     rule_from_dict,
@@ -54,6 +57,103 @@ def test_numpy_numbers_become_json(rule):
 def test_rules_that_cannot_be_rebuilt(data):
     with pytest.raises(ValueError, match=r"rule|parameters"):
         rule_from_dict(data)
+
+
+RULE = Unanimity() | PluralityUnchanged(3) | KSRule(patience=1) | MaxRounds(3)
+ARRAY = {"dtype": "int32", "shape": [2, 2], "values": [[0, 1], [5, 0]]}
+
+
+@pytest.fixture
+def saved():
+    """The state of a monitor after two rounds, as it comes back from a file."""
+    monitor = Monitor(RULE)
+    monitor.update([["A", "B"], ["A", "A"]])
+    monitor.update([["A", "B"], ["A", "A"]])
+    return json.loads(json.dumps(monitor.state_dict()))
+
+
+DAMAGES = [
+    ("n_agents", "2"),
+    ("n_agents", 0),
+    ("n_items", None),
+    ("round", 1.5),
+    ("labels", 3),
+    ("labels", ["A", 3]),
+    ("item_ids", [1, 2]),
+    ("item_ids", ["a"]),
+    ("codes", None),
+    ("codes", [[0, 1], [0, 0]]),
+    ("codes", {"dtype": "int32", "shape": [2, 2]}),
+    ("codes", {**ARRAY, "shape": [3, 2]}),
+    ("codes", {**ARRAY, "dtype": "no such type"}),
+    # a code without a label would let the kernels write outside of their arrays
+    ("codes", ARRAY),
+    ("correct", {"dtype": "int8", "shape": [2], "values": [0, 1]}),
+    ("vote", None),
+    ("vote", [{"dtype": "int32", "shape": [2], "values": [0, 0]}] * 2),
+    ("vote", [{"dtype": "int32", "shape": [2], "values": [7, 0]}] * 3),
+    ("stop_rounds", None),
+    ("reason_codes", {"dtype": "int8", "shape": [2], "values": [0, 99]}),
+    ("memory", None),
+    ("memory", [None, None]),
+    ("memory", [None, None, 3, None]),
+    ("memory", [None, None, {"type": "NoFit", "value": {}}, None]),
+    ("memory", [None, None, {"type": "MixtureFit", "value": {}}, None]),
+    ("closing", {}),
+    ("closing", 3),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), DAMAGES, ids=[f"{n}-{v}"[:40] for n, v in DAMAGES])
+def test_a_damaged_state_is_named(saved, name, value):
+    assert RULE.state_from_dict(saved["state"]).round == 1
+    with pytest.raises(ValueError, match=f"`{name}` of a rule state must") as caught:
+        RULE.state_from_dict({**saved["state"], name: value})
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("data", [3, None, {}, {"round": 1}])
+def test_what_is_no_state_is_refused(data):
+    with pytest.raises(ValueError, match="`data` must have the fields"):
+        RULE.state_from_dict(data)
+    with pytest.raises(ValueError, match="`data` must have the fields"):
+        Monitor(RULE).load_state_dict(data)
+
+
+def test_a_monitor_that_cannot_load_stays_as_it_was(saved):
+    monitor = Monitor(RULE)
+    for damaged in (
+        {**saved, "decision": {}},
+        {**saved, "decision": {**saved["decision"], "reasons": ["tired"]}},
+        {**saved, "decision": {**saved["decision"], "votes": None}},
+        {**saved, "state": {}},
+    ):
+        with pytest.raises(ValueError, match=r"`data` must|`decision` must be"):
+            monitor.load_state_dict(damaged)
+        assert monitor.state is None
+        assert monitor.decision is None
+
+
+def test_detect_says_what_it_wants():
+    with pytest.raises(TypeError, match="`log` must be a DebateLog, got 3"):
+        detect(3)
+    with pytest.raises(TypeError, match="`rule` must be a Rule, got 'unanimity'"):
+        detect(DebateLog([[[0]]], ["A"]), "unanimity")
+
+
+@pytest.mark.parametrize(
+    ("extract", "message"),
+    [
+        (lambda text: text.split(":")[1], "IndexError: list index out of range"),
+        (lambda text: [text], "ValueError: an answer must be"),
+    ],
+)
+def test_an_extract_that_fails_names_the_row(extract, message):
+    text = "item,round,agent,answer\nq,0,a,\nq,0,b,none\n"
+    expected = f"line 3: `extract` failed on 'none': {message}"
+    with pytest.raises(LogFormatError, match=expected) as caught:
+        read_log(io.StringIO(text), format="csv", extract=extract)
+    assert caught.value.__context__ is not None
 
 
 def test_masked_counts_are_refused():

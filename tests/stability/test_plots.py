@@ -83,8 +83,8 @@ def test_distances_threshold_streak_and_stop(trace):
     assert shown["stop"].get_xdata() == [3, 3]
     floor = shown["95 % of chance differences of 72 items"].get_ydata()
     assert floor == pytest.approx([noise_floor(72)] * 2)
-    # D is .056, .036, .013: the streak holds t = 2 and t = 3.
-    assert [(p.get_x(), p.get_width()) for p in ax.patches] == [(1.5, 1), (2.5, 1)]
+    # D is .056, .036, .013: the streak holds t = 2 and t = 3, and ends at the stop.
+    assert [(p.get_x(), p.get_width()) for p in ax.patches] == [(1.5, 1), (2.5, 0.5)]
     heavy = max(shown.values(), key=lambda line: line.get_linewidth())
     assert heavy.get_label() == "D of the fitted counts (predictive)"
 

@@ -222,3 +222,12 @@ def test_frame_and_arrays(trace):
 def test_bad_options(smollm, options):
     with pytest.raises(ValueError, match="must be one of"):
         detect(smollm, MaxRounds(2), **options)
+
+
+def test_one_is_no_plural():
+    trace = detect(DebateLog([[[0, 1]]], ["A", "B"]), Unanimity())
+    assert trace.verdict == "Unanimity() did not stop the whole debate in 1 round (running)."
+    assert trace.account()[0].startswith("1 item, 2 agents, 1 round; counted:")
+    assert repr(trace) == "StabilityTrace(Unanimity(), 1 round, 1 item, stop_round=None)"
+    one = detect(DebateLog([[[0]], [[0]]], ["A"]), Unanimity(hold=1))
+    assert one.account()[0].startswith("1 item, 1 agent, 2 rounds;")

@@ -266,6 +266,7 @@ def test_value_semantics():
     law.pmf(1, 2)
     copy = pickle.loads(pickle.dumps(law))
     assert copy == law
+    assert not copy._law.flags.writeable
     assert copy.pmf(1, 2) == law.pmf(1, 2)
     for value in (law, BetaBinomial.from_mean(0.1, 1.0)):
         assert eval(repr(value)) == value

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta as beta_law
 
 from stability._kernels.distance import law_distance
 from stability.fit import BetaBinomial, MixtureFit, empirical_distance, fit_mixture, ks_distance
@@ -101,6 +100,8 @@ def test_latent_properties(a, b):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_latent_equals_the_twin_and_its_grid(seed):
+    from scipy.stats import beta as beta_law  # slow to import, and nothing else here needs it
+
     rng = np.random.default_rng(seed)
     fits = []
     for _ in range(2):

@@ -39,6 +39,8 @@ def test_histogram_kernel_finds_what_is_out_of_range(dtype, at):
             continue
         k[at] = bad
         assert not histogram_of(k, n, np.zeros((8, 256), np.int64))
+    k[at] = info.min
+    assert histogram_of(k, 255, np.zeros((8, 256), np.int64)) == (info.min == 0)
     # what looks like 3 when only its last byte is read
     if info.bits > 8:
         k[at] = 256 + 3

@@ -65,7 +65,7 @@ def logs(draw):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(logs())
 def test_frame_round_trip_is_exact(log):
     assert DebateLog.from_frame(log.to_frame()) == log
@@ -78,8 +78,10 @@ def test_pickle_and_rounds_give_the_log_back(log):
     assert again == log
     assert again.notes == log.notes
     assert not again.answers.flags.writeable
+    # Rounds of a log without any grade hold none, and `gold` would then grade them.
+    gold = log.gold if log.is_graded else None
     joined = DebateLog.from_rounds(
-        log.rounds(), gold=log.gold, agent_ids=log.agent_ids, carried=log.carried
+        log.rounds(), gold=gold, agent_ids=log.agent_ids, carried=log.carried
     )
     assert np.array_equal(joined.correct, log.correct)
     assert np.array_equal(joined.answers == -2, log.answers == -2)
