@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import minimize
 
 from stability._kernels import mixture as kernels
+from stability._kernels.lanes import WIDTH
 from stability.fit import BetaBinomial, fit_mixtures
 
 N = 7
@@ -35,24 +36,28 @@ def tables():
     return np.array(found)
 
 
-def climb(hist, start):
-    """Log-likelihood of the maximum that Newton reaches from one start (w, mu, rho, mu, rho)."""
+def climb(hist, starts):
+    """Log-likelihoods (S,) of the maxima that Newton reaches from the starts (S, 5)."""
     k = np.flatnonzero(hist)
     n, freq, lead = np.full(k.size, N), hist[k].astype(float), np.empty(k.size)
     kernels.lead_factors(k, n, lead)
-    buf, free = np.zeros(kernels.BUFFER), np.empty(8, np.int64)
-    buf[:5] = start
-    pre, q, tails = np.empty((2 * (N + 1), 16)), np.empty((2 * k.size, 5)), np.empty((3, N + 1))
-    # no rival: the run is never given up
-    return kernels.newton(
-        buf, 2, k, n, freq, lead, N, pre, q, tails, free, -np.inf, np.full(5, np.nan), np.inf
-    )[1]
+    buf, tails = np.zeros((kernels.BUFFER, WIDTH)), np.empty((3 * N + 3, WIDTH))
+    pre, q = kernels.component_scratch(2, N, k.size)
+    ends = np.empty((WIDTH, 4))
+    levels = []
+    for first in range(0, len(starts), WIDTH):
+        some = starts[first : first + WIDTH]
+        buf[:5, : len(some)] = some.T
+        # no rival: no run is given up
+        kernels.newton(buf, 2, len(some), k, n, freq, lead, N, pre, q, tails, np.nan, ends)
+        levels += ends[: len(some), 0].tolist()
+    return np.array(levels)
 
 
 def best_of_random(hist, rng):
     starts = rng.random((STARTS, 5))
     starts[: STARTS // 2, 2::2] **= 3  # half of them near binomials, where most maxima lie
-    return max(climb(hist, start) for start in starts)
+    return climb(hist, starts).max()
 
 
 def missed(levels, best):
@@ -76,9 +81,9 @@ def test_single_starts_would_be_caught(tables, best):
     if numba.config.DISABLE_JIT:
         tables, best = tables[:6], best[:6]
     starts = ([0.5, 0.3, 0.1, 0.7, 0.1], [0.1, 0.5, 0.7, 0.5, 0.1], [0.1, 0.5, 0.01, 0.5, 0.3])
-    for start in starts:
-        levels = np.array([climb(hist, start) for hist in tables])
-        assert missed(levels, best) > 1
+    levels = np.array([climb(hist, np.array(starts)) for hist in tables])
+    for start in range(3):
+        assert missed(levels[:, start], best) > 1
 
 
 def test_an_optimiser_of_its_own_finds_nothing_higher(tables):
