@@ -16,14 +16,3 @@ F = TypeVar("F", bound=Callable[..., Any])
 def kernel(function: F) -> F:
     """Compile ``function`` in nopython mode, cached on disk, without the GIL."""
     return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
-
-
-def inlined(function: F) -> F:
-    """Compile a helper of kernels into each of its callers.
-
-    A call between kernels counts references to every array it passes, which costs more than a
-    small helper does.
-    """
-    return cast(
-        F, numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")(function)
-    )

@@ -20,8 +20,13 @@ and accepted when the log-likelihood grows. It stops when the Newton decrement (
 projected gradient in the metric of the Hessian, in units of log-likelihood) is below 1e-13.
 Reference: Bertsekas, Projected Newton methods, SIAM J. Control Optim. 20 (1982) 221-246.
 
-Arrays: cells are the distinct (k, n) with frequency f > 0; ``lead`` is C(n, k) (or its log when
-n is large, see `LOG_FROM`); ``work`` is scratch of `work_rows` rows and max n + 1 columns.
+Up to eight starts climb abreast, each in a lane of its own (``lanes.py``): the arrays of the search
+have a row a quantity and a column a start, and decisions are masks. A start does not see the
+others but through the best log-likelihood among them, by which a hopeless run is given up.
+
+Arrays: cells are the distinct (k, n) with frequency f > 0, sorted by n and then k; ``lead`` is
+C(n, k) (or its log when n is large, see `LOG_FROM`); ``pre`` and ``q`` are the scratch of
+`component_scratch`, ``tails`` has 3 (max n + 1) rows.
 """
 
 from typing import Any
