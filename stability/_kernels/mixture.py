@@ -1036,14 +1036,14 @@ def _split_start(k: I64, n: I64, f: F64, low: Bool, x: F64) -> None:
 @kernel
 def starts_of_two(top: int) -> int:
     """How many starts of two components are used when the largest n is ``top``."""
-    return 7 if top < 12 else 9
+    return 7 if top < 12 else 8
 
 
 @kernel
 def fill_start_two(
     index: int, p: float, r: float, top: int, k: I64, n: I64, f: F64, low: Bool, x: F64
 ) -> None:
-    """Start ``index`` of the deterministic list: seven for every n, two more for n >= 12.
+    """Start ``index`` of the deterministic list: seven, or six of them and two more for n >= 12.
 
     (w; mu1, rho1; mu2, rho2) with p, r the moment estimates of mean and correlation and
     sd = sqrt(p (1-p) r), the spread of the item means. The list was chosen among fifteen
@@ -1051,6 +1051,9 @@ def fill_start_two(
     ``benchmarks/global_optimum.py`` measures that share.
     """
     sd = np.sqrt(p * (1.0 - p) * r)
+    if top >= 12 and index >= 3:
+        # of many agents a single wrong one sets no kind of item apart
+        index += 1
     x[0] = 0.1
     x[1] = p
     x[3] = p
