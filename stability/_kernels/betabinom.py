@@ -26,7 +26,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from stability._kernels.jit import kernel
+from stability._kernels.jit import kernel, whole
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -189,9 +189,9 @@ def _single(law: F64, k: int, n: int) -> tuple[float, float, int]:
     if n == 0:
         return 1.0, 0.0, 0
     row = _case(k, n)
-    a_hi, a_lo, a_exp = _rising(law, 0, k)
-    b_hi, b_lo, b_exp = _rising(law, 1, n - k)
-    s_hi, s_lo, s_exp = _rising(law, 2, n)
+    a_hi, a_lo, a_exp = _rising(law, whole(0), k)
+    b_hi, b_lo, b_exp = _rising(law, whole(1), n - k)
+    s_hi, s_lo, s_exp = _rising(law, whole(2), n)
     hi, lo = _times(a_hi, a_lo, b_hi, b_lo)
     hi, lo = _over(hi, lo, s_hi, s_lo)  # exactly 1 at rho = 1, so E comes last
     hi, lo = _times(hi, lo, law[row, 0], law[row, 1])

@@ -9,8 +9,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# An int64 where a literal would make numba compile a version of its own.
+whole: Any = np.int64
 
 
 def kernel(function: F) -> F:

@@ -29,12 +29,10 @@ C(n, k) (or its log when n is large, see `LOG_FROM`); ``pre`` and ``q`` are the 
 `component_scratch`, ``tails`` has 3 (max n + 1) rows.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from stability._kernels.jit import kernel
+from stability._kernels.jit import kernel, whole
 from stability._kernels.lanes import (
     WIDTH,
     any_of,
@@ -54,9 +52,6 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 Lanes = npt.NDArray[np.float64]
-
-# An int64 where a literal would make numba compile a version of its own.
-whole: Any = np.int64
 
 # Above this n the products of up to n factors may leave the range of a double: sum logs instead.
 LOG_FROM = 40

@@ -10,7 +10,7 @@ leave it as zeros, so that a caller may keep it.
 import numpy as np
 import numpy.typing as npt
 
-from stability._kernels.jit import kernel
+from stability._kernels.jit import kernel, whole
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
@@ -82,7 +82,7 @@ def tally(
     packed = bits * (n_labels + 2) < 63
     met = np.empty(n_agents, np.int32)
     for i in range(n_items):
-        best = 0
+        best = whole(0)
         runner = 0
         lead = -1
         spoke = 0

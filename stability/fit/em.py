@@ -74,9 +74,10 @@ class _Data:
     """A table with the scratch of the kernels: one object a fit."""
 
     def __init__(self, table: CountTable, size: int) -> None:
-        self.table = table
+        # Writable copies: the kernels of the search are compiled for such arrays.
+        self.table = CountTable(*map(np.array, table))
         self.size = size
-        self.freq = table.freq.astype(np.float64)
+        self.freq = self.table.freq.astype(np.float64)
         self.items = float(self.freq.sum())
         self.top = int(table.n.max())
         self.lead = np.empty(table.k.size)
