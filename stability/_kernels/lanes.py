@@ -1,12 +1,13 @@
 """Eight doubles at a time: a vector type for kernels that run eight searches abreast.
 
-``load`` takes row of a table of shape (R, 8), the operators ``+ - * / < <= > >= & | ~`` and the
+``load`` takes a row of a table of shape (R, 8), the operators ``+ - * / < <= > >= & | ~`` and the
 functions below act on all eight lanes, ``store`` puts the row back. In compiled code such a value
 is one LLVM vector of eight doubles, one or a few registers of the machine; with the compiler
 switched off it is an array of shape (8,), so that the same kernel runs as plain NumPy. Lanes never
 mix (only ``any_of`` looks across): the result of a lane does not depend on its neighbours.
 
 Numbers mix with lanes in arithmetic and comparisons. A comparison gives a mask for ``select``.
+Without a compiler ``a += b`` changes the array itself: two names must not share it.
 """
 
 # numba's registries are not typed
@@ -177,25 +178,24 @@ def _compiles_to(
 ) -> None:
     """Let compiled calls of ``function`` with operands of these kinds be what ``emit`` builds.
 
-    A number stands for lanes where at least one operand is lanes.
+    A kind is a type of numba or a class of them. Numbers may stand for lanes, but not for all
+    operands: that call is another function's.
     """
 
     class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
             if kws or len(args) != len(kinds):
                 return None
-            full = [
-                given if isinstance(kind, type) and isinstance(given, kind) else kind
-                for given, kind in zip(args, kinds, strict=True)
-            ]
-            taken = False
-            for given, kind in zip(args, full, strict=True):
-                if isinstance(kind, type):
+            operands = []
+            lanes_met = function in (splat, lane_numbers)
+            for given, kind in zip(args, kinds, strict=True):
+                number = kind is _lanes and isinstance(given, types.Number)
+                same = isinstance(given, kind) if isinstance(kind, type) else given == kind
+                if not (same or number):
                     return None
-                taken = taken or given == kind
-                if given != kind and not (kind is _lanes and isinstance(given, types.Number)):
-                    return None
-            return result(*full) if taken or function in (splat, lane_numbers) else None
+                lanes_met = lanes_met or same
+                operands.append(kind if number else given)
+            return result(*operands) if lanes_met else None
 
     infer_global(function)(Template)
 

@@ -134,26 +134,20 @@ def component_table(
     c/x of the denominator for the factor j = m itself.
     """
     base = at * (top + 1) * PREFIX
+    logs = top >= LOG_FROM
     s = larger(1.0 - rho, splat(_FLOOR))
     m1 = larger(mu, splat(_FLOOR))
     m0 = larger(1.0 - mu, splat(_FLOOR))
-    a0 = splat(1.0)
-    b0 = splat(1.0)
-    d0 = splat(1.0)
+    empty = 0.0 if logs else 1.0
+    a0 = splat(empty)
+    b0 = splat(empty)
+    d0 = splat(empty)
     a1 = splat(0.0)
     a2 = splat(0.0)
     b1 = splat(0.0)
     b2 = splat(0.0)
     d1 = splat(0.0)
-    store(pre, base, a0)
-    store(pre, base + 1, a1)
-    store(pre, base + 2, a2)
-    store(pre, base + 3, b0)
-    store(pre, base + 4, b1)
-    store(pre, base + 5, b2)
-    store(pre, base + 6, d0)
-    store(pre, base + 7, d1)
-    for j in range(1, top + 1):
+    for j in range(top + 1):
         row = base + PREFIX * j
         store(pre, row, a0)
         store(pre, row + 1, a1)
@@ -163,7 +157,7 @@ def component_table(
         store(pre, row + 5, b2)
         store(pre, row + 6, d0)
         store(pre, row + 7, d1)
-        if j < top:
+        if 0 < j < top:
             step = rho * j
             x = larger(m1 * s + step, splat(_FLOOR))
             y = larger(m0 * s + step, splat(_FLOOR))
@@ -187,17 +181,7 @@ def component_table(
             b1 += iy
             b2 += ey
             d1 += ez
-            if top >= LOG_FROM:
-                if j == 1:
-                    a0 = splat(0.0)
-                    b0 = splat(0.0)
-                    d0 = splat(0.0)
-                    store(pre, base, a0)
-                    store(pre, base + 3, b0)
-                    store(pre, base + 6, d0)
-                    store(pre, row, a0)
-                    store(pre, row + 3, b0)
-                    store(pre, row + 6, d0)
+            if logs:
                 a0 += log_of(x)
                 b0 += log_of(y)
                 d0 += log_of(z)
@@ -208,58 +192,57 @@ def component_table(
     u1 = 1.0 / m1
     u0 = 1.0 / m0
     us = 1.0 / s
-    inner = m1 * m0 * s
-    # reciprocals of the denominators that occur, once for each run of cells of equal n
+    zero = splat(0.0)
+    # the denominator, once for each run of cells of equal n
     last = whole(-1)
-    denominator = splat(1.0)
-    dr = splat(0.0)
+    d0 = zero
+    d1 = zero
     for i in range(k.size):
         a = base + PREFIX * k[i]
         b = base + PREFIX * (n[i] - k[i])
         m = base + PREFIX * n[i]
         if m != last:
             last = m
-            denominator = load(pre, m + 6)
-            dr = load(pre, m + 7)
-            if top < LOG_FROM:
-                denominator = 1.0 / denominator
+            d0 = load(pre, m + 6)
+            d1 = load(pre, m + 7)
+            if not logs:
+                d0 = 1.0 / d0
         o = CELL * (at * k.size + i)
-        if top >= LOG_FROM:
-            exponent = lead[i] + load(pre, a) + load(pre, b + 3) - denominator
-            store(q, o, exponent)
+        if logs:
+            store(q, o, lead[i] + load(pre, a) + load(pre, b + 3) - d0)
             for lane in range(WIDTH):
                 q[o, lane] = np.exp(q[o, lane])
             value = load(q, o)
         else:
-            value = lead[i] * load(pre, a) * (load(pre, b + 3) * denominator)
-        lm = s * (load(pre, a + 1) - load(pre, b + 4))
-        lr = load(pre, a + 2) + load(pre, b + 5) - dr
+            value = lead[i] * load(pre, a) * (load(pre, b + 3) * d0)
         # E and its log-derivatives; E_mumu / E is 0 at the ends, E_rhorho always
         if m == base:
-            store(q, o, value)
-            store(q, o + 1, lm)
-            store(q, o + 2, lr)
-            store(q, o + 3, lm * lm)
-            store(q, o + 4, lr * lr)
+            e = splat(1.0)
+            em = zero
+            emm = zero
+            er = zero
         elif a == base:
-            store(q, o, m0 * value)
-            store(q, o + 1, lm - u0)
-            store(q, o + 2, lr)
-            store(q, o + 3, lm * (lm - 2.0 * u0))
-            store(q, o + 4, lr * lr)
+            e = m0
+            em = -u0
+            emm = zero
+            er = zero
         elif b == base:
-            store(q, o, m1 * value)
-            store(q, o + 1, lm + u1)
-            store(q, o + 2, lr)
-            store(q, o + 3, lm * (lm + 2.0 * u1))
-            store(q, o + 4, lr * lr)
+            e = m1
+            em = u1
+            emm = zero
+            er = zero
         else:
+            e = m1 * m0 * s
             em = u1 - u0
-            store(q, o, inner * value)
-            store(q, o + 1, lm + em)
-            store(q, o + 2, lr - us)
-            store(q, o + 3, lm * (lm + 2.0 * em) - 2.0 * u1 * u0)
-            store(q, o + 4, lr * (lr - 2.0 * us))
+            emm = -2.0 * u1 * u0
+            er = -us
+        lm = s * (load(pre, a + 1) - load(pre, b + 4))
+        lr = load(pre, a + 2) + load(pre, b + 5) - d1
+        store(q, o, e * value)
+        store(q, o + 1, lm + em)
+        store(q, o + 2, lr + er)
+        store(q, o + 3, lm * (lm + 2.0 * em) + emm)
+        store(q, o + 4, lr * (lr + 2.0 * er))
 
 
 @kernel

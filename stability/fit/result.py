@@ -6,6 +6,7 @@ means, ties by rho. A component without weight repeats the heaviest one, and a p
 rho = 0: their parameters are arbitrary, and this makes equal fits equal.
 """
 
+import reprlib
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Self, TypeVar, final
@@ -184,7 +185,22 @@ rho is 0.
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Rebuild a fit from `to_dict`."""
+        """Rebuild a fit from `to_dict`.
+
+        Raises
+        ------
+        ValueError
+            When it is anything else.
+        """
+        try:
+            return cls._of_dict(data)
+        except (KeyError, OverflowError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"`data` must be a fit as `to_dict` wrote it, got {reprlib.repr(data)}"
+            ) from error
+
+    @classmethod
+    def _of_dict(cls, data: dict[str, Any]) -> Self:
         k, n, freq = (_frozen(np.array(column, np.int64)) for column in data["counts"])
         return cls(
             weights=_frozen(np.array(data["weights"], np.float64)),

@@ -190,6 +190,27 @@ def test_objective_is_minus_infinite_where_a_count_is_impossible(plain):
     assert value < -1000
 
 
+def test_the_best_run_is_never_given_up():
+    """Runs that end in the same place must not give each other up, all of them."""
+    rng = np.random.default_rng(7)
+    n = 15
+    a = scratch([(k, n) for k in range(n + 1)], 2)
+    buf, ends = np.zeros((kernels.BUFFER, WIDTH)), np.empty((WIDTH, 4))
+    given_up = 0
+    for _ in range(200):
+        freq = np.bincount(rng.binomial(n, rng.beta(2, 3, 1000)), minlength=n + 1).astype(float)
+        used = freq > 0.0
+        table = (a["k"][used], a["n"][used], freq[used], a["lead"][used], n)
+        # all lanes start near one point, hence climb to the same maximum
+        buf[:5] = rng.uniform(0.2, 0.8, (5, 1)) + rng.uniform(-0.01, 0.01, (5, WIDTH))
+        kernels.newton(buf, 2, WIDTH, *table, a["pre"], a["q"], a["tails"], -np.inf, ends)
+        kept = ends[:, 2] != kernels.ABANDONED
+        assert kept.any()
+        assert ends[:, 0].max() <= ends[kept, 0].max() + 1e-9
+        given_up += int((~kept).sum())
+    assert given_up > 200
+
+
 def test_compiled_and_plain_search_agree(plain):
     hist = np.array([[9.0, 4, 2, 1, 3, 6, 10, 30], [0, 0, 5, 9, 8, 2, 0, 0]])
     k, n = np.arange(8), np.full(8, 7)

@@ -178,3 +178,9 @@ def test_shapes_at_the_limits():
     )
     assert alpha.tolist() == [1.0, math.inf, 0.0, 0.0, math.inf]
     assert beta.tolist() == [3.0, math.inf, 0.0, math.inf, 0.0]
+
+
+@pytest.mark.parametrize("damage", [{}, 3, None, {"weights": [1.0]}])
+def test_what_is_no_fit_is_refused(damage):
+    with pytest.raises(ValueError, match=r"`data` must be a fit as `to_dict` wrote it, got"):
+        MixtureFit.from_dict(damage)
