@@ -38,7 +38,8 @@ class Stops:
     @property
     def changed(self) -> npt.NDArray[np.bool_]:
         """Whether the answer at the stop differs from that of the full length, shape (M,)."""
-        return self.winner != self.final
+        changed: npt.NDArray[np.bool_] = self.winner != self.final
+        return changed
 
 
 def stops(log: DebateLog, rule: Rule) -> Stops:

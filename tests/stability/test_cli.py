@@ -1,5 +1,7 @@
 import gzip
 import json
+import re
+import shutil
 import sys
 from types import ModuleType
 
@@ -190,3 +192,21 @@ def test_version(capsys):
         main(["--version"])
     assert ended.value.code == 0
     assert capsys.readouterr().out == f"stability {__version__}\n"
+
+
+def test_outlook_gives_ranges_over_sources(run, root, tmp_path):
+    other = tmp_path / "other.csv.gz"
+    shutil.copy(root / "stability" / "datasets" / "data" / "smollm2-local.csv.gz", other)
+    code, out, _ = run("outlook", "smollm2", other, "--least", 1)
+    assert code == 0
+    assert re.search(r"3\+ +unanimous +held +2 +52 +0\.000 +0\.000 +0", out)
+    told = json.loads(run("outlook", "smollm2", "--json")[1])
+    assert told["ended_early"] == {"smollm2": 0}
+    assert told["states"][0]["lowest"] is None
+    assert "smollm2" in run("outlook", "smollm2", "--by-source")[1]
+
+
+def test_outlook_wants_files_of_different_names(run):
+    code, _, err = run("outlook", "smollm2", "smollm2")
+    assert code == 2
+    assert "different names, got 'smollm2' twice" in err

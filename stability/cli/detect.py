@@ -1,0 +1,82 @@
+"""``stability detect``: run a stopping rule over a recorded debate."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from stability.cli.console import print_json, print_trace
+from stability.cli.source import add_log, open_log
+from stability.evaluate import StabilityTrace, detect
+from stability.log import DebateLog
+from stability.rules import (
+    BetaPosterior,
+    KSRule,
+    PluralityUnchanged,
+    Rule,
+    Unanimity,
+    single_debate_rule,
+)
+
+_RULES = ("ks", "unanimity", "plurality", "beta", "single")
+_OPTIONS = {"epsilon": ("ks",), "space": ("ks",), "patience": ("ks", "plurality")}
+
+
+def add(commands: Any) -> None:
+    """Describe the command to the parser."""
+    one = commands.add_parser("detect", help="run a stopping rule over a recorded debate")
+    add_log(one)
+    one.add_argument(
+        "--rule", choices=_RULES, default="ks", help="ks (default), or a rule on the votes"
+    )
+    one.add_argument("--epsilon", type=float, help="ks: threshold of D (.05)")
+    one.add_argument("--patience", type=int, help="ks, plurality: rounds in a row (2, 1)")
+    one.add_argument(
+        "--space", choices=("predictive", "latent", "empirical"), help="ks: where D is taken"
+    )
+    one.add_argument(
+        "--observable",
+        choices=("auto", "correct", "agreement"),
+        help="what is counted (auto: correct where the log is graded)",
+    )
+    one.add_argument("--plot", metavar="FILE", type=Path, help="write the picture of the rounds")
+    one.add_argument("--json", action="store_true", help="print JSON")
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Do it."""
+    log = open_log(arguments)
+    trace = detect(log, _rule(arguments, log), observable=arguments.observable)
+    if arguments.plot is not None:
+        save_picture(trace, arguments.plot)
+    if arguments.json:
+        print_json(trace.to_dict())
+        return
+    print_trace(trace)
+    if arguments.plot is not None:
+        print(f"Picture: {arguments.plot}")
+
+
+def _rule(arguments: argparse.Namespace, log: DebateLog) -> Rule:
+    given = {name: getattr(arguments, name) for name in _OPTIONS}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in given:
+        if arguments.rule not in _OPTIONS[name]:
+            raise ValueError(
+                f"`--{name}` belongs to --rule {' or '.join(_OPTIONS[name])}, got {arguments.rule}"
+            )
+    if arguments.rule == "ks":
+        return KSRule(observable=arguments.observable or "auto", **given)
+    if arguments.rule == "plurality":
+        return PluralityUnchanged(**given)
+    if arguments.rule == "single":
+        return single_debate_rule(log.n_agents)
+    return Unanimity() if arguments.rule == "unanimity" else BetaPosterior()
+
+
+def save_picture(trace: StabilityTrace, path: Path) -> None:
+    """Write the picture of a trace; the folder is made."""
+    from stability import plots
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    plots.overview(trace).savefig(path, dpi=150)
