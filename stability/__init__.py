@@ -22,7 +22,13 @@ from stability.datasets import (
     load_smollm_debates,
 )
 from stability.errors import LogFormatError, NeedsAnswersError, RoundRefusedError, ScopeError
-from stability.evaluate import RoundReport, StabilityTrace, detect
+from stability.evaluate import (
+    RoundReport,
+    StabilityTrace,
+    detect,
+    outlook,
+    outlook_by_source,
+)
 from stability.fit import (
     BetaBinomial,
     FitStatus,
@@ -103,6 +109,8 @@ __all__ = [
     "load_recording",
     "load_smollm_debates",
     "noise_floor",
+    "outlook",
+    "outlook_by_source",
     "read_log",
     "rule_from_dict",
     "single_debate_rule",

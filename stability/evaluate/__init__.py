@@ -1,6 +1,7 @@
 """Running rules over recorded debates and saying what came out."""
 
 from stability.evaluate.detect import detect
+from stability.evaluate.outlook import outlook, outlook_by_source
 from stability.evaluate.trace import RoundReport, StabilityTrace
 
-__all__ = ["RoundReport", "StabilityTrace", "detect"]
+__all__ = ["RoundReport", "StabilityTrace", "detect", "outlook", "outlook_by_source"]

@@ -14,7 +14,7 @@ import pytest
 import stability
 
 PAGES = ["README.md", "docs/index.md", "docs/recorded.md", "docs/live.md", "docs/rules.md"]
-PAGES += ["docs/estimator.md", "docs/distance.md", "docs/api.md"]
+PAGES += ["docs/single.md", "docs/estimator.md", "docs/distance.md", "docs/api.md"]
 ROOT = Path(stability.__file__).parent
 MODULES = sorted(
     ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
