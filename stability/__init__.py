@@ -57,6 +57,8 @@ from stability.rules import (
     RuleState,
     Unanimity,
     rule_from_dict,
+    rule_from_text,
+    rule_to_text,
     single_debate_rule,
 )
 from stability.views import Failure, Message, Response, View
@@ -113,5 +115,7 @@ __all__ = [
     "outlook_by_source",
     "read_log",
     "rule_from_dict",
+    "rule_from_text",
+    "rule_to_text",
     "single_debate_rule",
 ]

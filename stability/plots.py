@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stability.evaluate.detect import first_ks_rule
-from stability.evaluate.trace import StabilityTrace, plural, told
+from stability.evaluate.trace import StabilityTrace, plural
 from stability.fit import MixtureFit, noise_floor
+from stability.rules import rule_to_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -297,10 +298,10 @@ def finding(trace: StabilityTrace) -> str:
     at = f"t = {last.round}"
     moved = "" if np.isnan(last.flip_share) else f"{_percent(last.flip_share)} of the leading"
     if t is not None:
-        said = f"{told(trace.rule)} stops at {at}"
+        said = f"{rule_to_text(trace.rule)} stops at {at}"
         return f"{said}, where {moved} answers still change" if moved else said
     some = f"stops {last.stopped} of {plural(trace.n_items, 'item')}"
-    said = f"{told(trace.rule)} {some if last.stopped else 'does not stop'}"
+    said = f"{rule_to_text(trace.rule)} {some if last.stopped else 'does not stop'}"
     return f"{said}; {moved} answers change at {at}" if moved else said
 
 

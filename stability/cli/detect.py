@@ -14,10 +14,12 @@ from stability.rules import (
     PluralityUnchanged,
     Rule,
     Unanimity,
+    rule_from_text,
     single_debate_rule,
 )
 
-_RULES = ("ks", "unanimity", "plurality", "beta", "single")
+_NAMED: dict[str, Rule] = {"unanimity": Unanimity(), "beta": BetaPosterior()}
+_RULES = ("ks", "plurality", "single", *_NAMED)
 _OPTIONS = {"epsilon": ("ks",), "space": ("ks",), "patience": ("ks", "plurality")}
 
 
@@ -26,7 +28,9 @@ def add(commands: Any) -> None:
     one = commands.add_parser("detect", help="run a stopping rule over a recorded debate")
     add_log(one)
     one.add_argument(
-        "--rule", choices=_RULES, default="ks", help="ks (default), or a rule on the votes"
+        "--rule",
+        default="ks",
+        help=f"{', '.join(_RULES)}; or a rule as Python writes it: 'Unanimity() | MaxRounds(4)'",
     )
     one.add_argument("--epsilon", type=float, help="ks: threshold of D (.05)")
     one.add_argument("--patience", type=int, help="ks, plurality: rounds in a row (2, 1)")
@@ -71,7 +75,9 @@ def _rule(arguments: argparse.Namespace, log: DebateLog) -> Rule:
         return PluralityUnchanged(**given)
     if arguments.rule == "single":
         return single_debate_rule(log.n_agents)
-    return Unanimity() if arguments.rule == "unanimity" else BetaPosterior()
+    if arguments.rule in _NAMED:
+        return _NAMED[arguments.rule]
+    return rule_from_text(arguments.rule)
 
 
 def save_picture(trace: StabilityTrace, path: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stability.fit import FitStatus, MixtureFit
-from stability.rules import AllOf, AnyOf, Decision, Rule
+from stability.rules import Decision, Rule, rule_to_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,11 +139,11 @@ class StabilityTrace:
             done = int(last.stop_items.sum())
             some = f"; it stopped {done} of {plural(self.n_items, 'item')}" if done else ""
             return (
-                f"{told(self.rule)} did not stop the whole debate in "
+                f"{rule_to_text(self.rule)} did not stop the whole debate in "
                 f"{plural(len(self.rounds), 'round')} ({last.reason}){some}."
             )
         said = self.decisions[self.stop_round]
-        name = told(self.rule)
+        name = rule_to_text(self.rule)
         return f"{name} stops at t = {self.stop_round} ({said.reason}): {said.certifies}"
 
     @property
@@ -245,39 +245,13 @@ class StabilityTrace:
 
     def __repr__(self) -> str:
         return (
-            f"StabilityTrace({told(self.rule)}, {plural(len(self.rounds), 'round')}, "
+            f"StabilityTrace({rule_to_text(self.rule)}, {plural(len(self.rounds), 'round')}, "
             f"{plural(self.n_items, 'item')}, stop_round={self.stop_round})"
         )
 
     @staticmethod
     def _row(report: RoundReport) -> dict[str, Any]:
         return {field.name: getattr(report, field.name) for field in fields(report)}
-
-
-def told(rule: Rule) -> str:
-    """Return a rule as it would be written: parameters that are not the default ones.
-
-    Examples
-    --------
-    >>> from stability.rules import KSRule, MaxRounds, Unanimity
-    >>> told(Unanimity() & KSRule(epsilon=0.1) | MaxRounds(4))
-    '(Unanimity() & KSRule(epsilon=0.1)) | MaxRounds(rounds=4)'
-    """
-    if isinstance(rule, AnyOf | AllOf):
-        parts = [told(part) for part in rule.rules]
-        mixed = (
-            f"({text})" if isinstance(part, AnyOf | AllOf) else text
-            for part, text in zip(rule.rules, parts, strict=True)
-        )
-        return (" | " if isinstance(rule, AnyOf) else " & ").join(mixed)
-    changed = []
-    for field in fields(rule):  # type: ignore[arg-type]  # every rule is a dataclass
-        value = getattr(rule, field.name)
-        if value != field.default:
-            changed.append(
-                f"{field.name}={told(value) if isinstance(value, Rule) else repr(value)}"
-            )
-    return f"{type(rule).__name__}({', '.join(changed)})"
 
 
 def plural(number: int, word: str) -> str:

@@ -13,6 +13,7 @@ from stability.rules.limits import MaxRounds, MinRounds
 from stability.rules.sequential import BetaPosterior
 from stability.rules.single import single_debate_rule
 from stability.rules.state import RuleState
+from stability.rules.text import rule_from_text, rule_to_text
 
 __all__ = [
     "AllOf",
@@ -29,5 +30,7 @@ __all__ = [
     "RuleState",
     "Unanimity",
     "rule_from_dict",
+    "rule_from_text",
+    "rule_to_text",
     "single_debate_rule",
 ]

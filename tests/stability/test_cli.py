@@ -179,12 +179,23 @@ def test_bad_files(run, tmp_path):
         assert err.endswith(f"got {pair!r}\n")
 
 
-@pytest.mark.parametrize("words", [[], ["detect"], ["detect", "smollm2", "--rule", "magic"]])
+@pytest.mark.parametrize("words", [[], ["detect"], ["detect", "smollm2", "--epsilon", "x"]])
 def test_bad_usage(words, capsys):
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
     assert "usage: stability" in capsys.readouterr().err
+
+
+def test_a_rule_is_a_name_or_what_python_writes(run):
+    code, out, _ = run("detect", "smollm2", "--rule", "Unanimity(hold=1) | MaxRounds(3)")
+    assert code == 0
+    assert "Unanimity(hold=1) | MaxRounds(rounds=3) stops at t = 2" in out
+    code, _, err = run("detect", "smollm2", "--rule", "magic")
+    assert code == 2
+    assert err.startswith("stability: the `kind` of a rule must be one of AllOf, AnyOf,")
+    code, _, err = run("detect", "smollm2", "--rule", "MaxRounds(3)", "--epsilon", ".1")
+    assert (code, err) == (2, "stability: `--epsilon` belongs to --rule ks, got MaxRounds(3)\n")
 
 
 def test_version(capsys):
