@@ -221,3 +221,102 @@ def pool(codes: Int32, slots: Int32, votes: Int64, winner: Int32, top: Int64, se
         second[i] = runner
         widest = max(widest, used)
     return widest
+
+
+@kernel
+def same_answers(codes: Int32, before: Int32, held: Int32, streak: Int32) -> None:
+    """Fill streak (M,): held + 1 where all states are those before and readable, else 0.
+
+    An agent silent in both rounds is left out; an item in which nobody spoke has streak 0.
+    """
+    n_items, n_agents = codes.shape
+    for i in range(n_items):
+        unlike = 0
+        spoke = 0
+        for j in range(n_agents):
+            code = codes[i, j]
+            unlike += int(code != before[i, j]) | int(code == -1)
+            spoke += code != -2
+        streak[i] = held[i] + 1 if unlike == 0 and spoke > 0 else 0
+
+
+@kernel
+def vote_entropy(codes: Int32, terms: Float64, scratch: Int32, bits: Float64) -> None:
+    """Fill bits (M,): the Shannon entropy of the votes of each item; inf without a readable one.
+
+    ``terms`` (n + 1,) holds v log2 v. An unread answer counts as a label of its own.
+    """
+    n_items, n_agents = codes.shape
+    for i in range(n_items):
+        spoke = 0
+        read = 0
+        for j in range(n_agents):
+            code = codes[i, j]
+            spoke += code != -2
+            if code >= 0:
+                read += 1
+                scratch[code] += 1
+        total = 0.0
+        for j in range(n_agents):
+            code = codes[i, j]
+            if code >= 0:
+                total += terms[scratch[code]]
+                scratch[code] = 0
+        bits[i] = np.log2(spoke) - total / spoke if read > 0 else np.inf
+
+
+@kernel
+def vote_divergence(
+    codes: Int32,
+    before: Int32,
+    terms: Float64,
+    now: Int32,
+    earlier: Int32,
+    bits: Float64,
+) -> None:
+    """Fill bits (M,): the Jensen-Shannon divergence of the votes of two rounds.
+
+    inf where one of them has no readable answer. An unread answer counts as a label of its own,
+    which the other round does not have. ``terms`` (2 n + 1,) holds x log2 x; ``now`` and
+    ``earlier`` are scratch.
+    """
+    n_items, n_agents = codes.shape
+    for i in range(n_items):
+        s = whole(0)
+        r = whole(0)
+        read = 0
+        read_before = 0
+        for j in range(n_agents):
+            code = codes[i, j]
+            old = before[i, j]
+            s += code != -2
+            r += old != -2
+            if code >= 0:
+                read += 1
+                now[code] += 1
+            if old >= 0:
+                read_before += 1
+                earlier[old] += 1
+        # Votes over the common denominator s r, or s where both are: v out of s, w out of r.
+        alike = s == r
+        total = 0.0
+        for j in range(2 * n_agents):
+            code = codes[i, j] if j < n_agents else before[i, j - n_agents]
+            if code >= 0:
+                v = now[code]
+                w = earlier[code]
+                now[code] = 0
+                earlier[code] = 0
+                if alike:
+                    total += terms[v] + terms[w] - terms[v + w]
+                elif v + w > 0:
+                    x = float(v * r)
+                    y = float(w * s)
+                    total -= (x + y) * np.log2(x + y)
+                    total += x * np.log2(x) if v > 0 else 0.0
+                    total += y * np.log2(y) if w > 0 else 0.0
+        if read == 0 or read_before == 0:
+            bits[i] = np.inf
+        else:
+            # rounding may leave less than nothing where the votes are alike
+            bits[i] = max(0.0, 1.0 + total / (2 * s if alike else 2 * s * r))

@@ -34,6 +34,8 @@ class Seen:
         its columns.
     before : RuleState or None
         The state after the round before; None at t = 0.
+    n_labels : int
+        Labels met so far; codes lie below.
     """
 
     round: int
@@ -45,6 +47,7 @@ class Seen:
     n: npt.NDArray[np.int64] | None
     vote: Vote
     before: RuleState | None
+    n_labels: int
 
     @property
     def winner(self) -> npt.NDArray[np.int32]:
@@ -108,7 +111,8 @@ def look(state: RuleState, round_: Round) -> tuple[Seen, tuple[str, ...]]:
             k.setflags(write=False)
             n.setflags(write=False)
         vote = Vote.of_counts(n)
-        return Seen(t, state.n_agents, n_items, None, None, k, n, vote, before), state.labels
+        known = len(state.labels)
+        return Seen(t, state.n_agents, n_items, None, None, k, n, vote, before, known), state.labels
     codes, labels = _match(state.labels, round_)
     correct = round_.correct
     if stopped is not None:
@@ -120,7 +124,8 @@ def look(state: RuleState, round_: Round) -> tuple[Seen, tuple[str, ...]]:
             correct = np.where(stopped[:, None], state.correct, correct)
             correct.setflags(write=False)
     vote = Vote(codes, len(labels), state.vote)
-    return Seen(t, state.n_agents, n_items, codes, correct, None, None, vote, before), labels
+    seen = Seen(t, state.n_agents, n_items, codes, correct, None, None, vote, before, len(labels))
+    return seen, labels
 
 
 def _check_follows(state: RuleState, round_: Round, t: int, n_items: int) -> None:

@@ -14,14 +14,20 @@ from stability._kernels.latch import latch
 from stability.errors import RoundRefusedError
 from stability.log.round import Round
 from stability.rules import (
+    SPRT,
     AllOf,
     AnyOf,
     BetaPosterior,
+    EntropyBelow,
+    JensenShannonBelow,
     MaxRounds,
     MinRounds,
+    NoAnswerChanged,
     Patience,
+    PluralityShare,
     PluralityUnchanged,
     Rule,
+    StableMargin,
     Unanimity,
     rule_from_dict,
 )
@@ -37,8 +43,14 @@ LEAVES = [
     Unanimity(hold=1),
     PluralityUnchanged(),
     PluralityUnchanged(patience=2),
+    PluralityShare(threshold=0.6),
+    NoAnswerChanged(),
+    EntropyBelow(bits=0.95),
+    JensenShannonBelow(),
+    StableMargin(margin=1, held=2),
     BetaPosterior(confidence=0.8),
     BetaPosterior(confidence=0.95, pool="all"),
+    SPRT(power=0.6, level=0.2),
     MaxRounds(3),
     MinRounds(2),
 ]
