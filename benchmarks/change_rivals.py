@@ -31,7 +31,6 @@ def answers(rng, items, stickiness, turned):
     return first, second | (rng.random((items, N)) < turned)
 
 
-
 def by_rule(rule):
     def says_change(pair):
         one, two = (

@@ -20,9 +20,16 @@ from stability._check import check_int, check_real
 from stability.errors import NeedsAnswersError, ScopeError
 from stability.evaluate.outcomes import Outcomes
 from stability.evaluate.stops import stops
-from stability.evaluate.trace import plural, told
+from stability.evaluate.trace import plural
 from stability.log import DebateLog
-from stability.rules import BetaPosterior, KSRule, PluralityUnchanged, Rule, Unanimity
+from stability.rules import (
+    BetaPosterior,
+    KSRule,
+    PluralityUnchanged,
+    Rule,
+    Unanimity,
+    rule_to_text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,7 +170,7 @@ def _named(rules: Iterable[Rule] | Mapping[str, Rule]) -> list[tuple[str, Rule]]
     for _, rule in pairs:
         if not isinstance(rule, Rule):
             raise TypeError(f"{wanted} {rule!r}")
-    return [(name or told(rule), rule) for name, rule in pairs]
+    return [(name or rule_to_text(rule), rule) for name, rule in pairs]
 
 
 def _run(log: DebateLog, rule: Rule, outcomes: Outcomes) -> dict[str, Any]:
