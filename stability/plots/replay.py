@@ -29,7 +29,7 @@ _VALUES = {
 
 
 class _Label(NamedTuple):
-    """The names of rules that lie on one point; NaN for rules that could not run."""
+    """The names of rules that lie on one point; infinite for rules that could not run."""
 
     x: float
     y: float
@@ -97,7 +97,7 @@ def frontier(
                 zorder=3,
             )
         labels += _gathered(*at, here["rule"].tolist(), colour)
-    highest = max([*y, *(label.y for label in labels if label.y > 0)], default=0.0)
+    highest = max([*y, *(label.y for label in labels if np.isfinite(label.y))])
     wide = max(float(x[-1] - 1.0), 0.5)
     ax.set_xlim(1.0 - 0.05 * wide, max(x[-1], 1.0) + 0.05 * wide)
     # Below 0 stands the name of the full debate.
@@ -201,8 +201,9 @@ def _gathered(x: Any, y: Any, names: Sequence[str], colour: str) -> list[_Label]
     """Join the names of rules on one point."""
     points: dict[tuple[float, float], list[str]] = {}
     for a, b, name in zip(x.tolist(), y.tolist(), names, strict=True):
-        place = (np.inf, np.inf) if np.isnan(a) else (round(a, 6), round(b, 6))
-        points.setdefault(place, []).append(name if np.isfinite(place[0]) else f"{name} *")
+        ran = not np.isnan(a)
+        place = (round(a, 6), round(b, 6)) if ran else (np.inf, np.inf)
+        points.setdefault(place, []).append(name if ran else f"{name}: could not run")
     return [_Label(a, b, tuple(held), colour) for (a, b), held in points.items()]
 
 
