@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stability.log import DebateLog
-from stability.rules import Rule
+from stability.rules import Decision, Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,15 @@ class Stops:
         Code of the answer at the stop (of the last round without one), -1 for none.
     final : ndarray of int32, shape (M,)
         Code of the answer of the debate in full length, -1 for none.
+    decision : Decision
+        What the rule said last: when it had stopped every item, else in the last round.
     """
 
     held: npt.NDArray[np.int64]
     stopped: npt.NDArray[np.bool_]
     winner: npt.NDArray[np.int32]
     final: npt.NDArray[np.int32]
+    decision: Decision
 
     @property
     def changed(self) -> npt.NDArray[np.bool_]:
@@ -73,6 +76,7 @@ def stops(log: DebateLog, rule: Rule) -> Stops:
         stopped=decision.stop_items,
         winner=winners[at, np.arange(log.n_items)],
         final=winners[-1],
+        decision=decision,
     )
     for array in (found.held, found.winner, found.final):
         array.setflags(write=False)

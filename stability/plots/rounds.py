@@ -1,13 +1,9 @@
-"""Pictures of a debate: the counts of every round with their fit, and how far rounds lie apart.
+"""Pictures of the rounds: the counts of each with their fit, and how far they lie apart.
 
 ``histogram`` draws one round: how many items have k agents right (or agreeing), and how many the
 fitted mixture expects, sum_n M_n P(k of n), M_n being the items with n agents. ``distances``
 draws D_t = sup |F_t - F_(t-1)| beside the share of items whose leading answer changed, with what
 the rule made of it. ``overview`` puts both on one page.
-
-Every function takes the axes it draws on and returns them; without axes it opens a pyplot figure.
-Colours are those of Okabe and Ito, which the colour-blind tell apart; lines also differ in style
-and marker.
 """
 
 from textwrap import fill
@@ -19,19 +15,29 @@ import numpy.typing as npt
 from stability.evaluate.detect import first_ks_rule
 from stability.evaluate.trace import StabilityTrace, plural
 from stability.fit import MixtureFit, noise_floor
+from stability.plots.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    PURPLE,
+    SKY,
+    VERMILION,
+    bare,
+    open_axes,
+    percent,
+    say,
+    whole_numbers,
+)
 from stability.rules import rule_to_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-_SKY, _BLUE, _VERMILION, _GREEN, _PURPLE = "#56B4E9", "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-_GREY = "#5A5A5A"
 _LINES = {
-    "predictive": ("D of the fitted counts", _BLUE, "-", "o"),
-    "empirical": ("D of the observed counts", _SKY, "--", "s"),
-    "latent": ("D of the fitted Beta mixtures", _PURPLE, ":", "^"),
+    "predictive": ("D of the fitted counts", BLUE, "-", "o"),
+    "empirical": ("D of the observed counts", SKY, "--", "s"),
+    "latent": ("D of the fitted Beta mixtures", PURPLE, ":", "^"),
 }
 _COLUMNS = 5
 
@@ -67,33 +73,33 @@ def histogram(
     >>> ax.get_title(), len(ax.patches)
     ('68.0 %', 6)
     """
-    ax = _axes(ax)
+    ax = open_axes(ax)
     ax.set_xlabel("agents counted (k)")
     ax.set_ylabel("items")
-    _bare(ax)
+    bare(ax)
     if fit is None:
-        _say(ax, "no item could be counted")
+        say(ax, "no item could be counted")
         ax.set_title(title or "")
         return ax
     counts = fit.counts
     most = int(counts.n.max())
     observed = np.bincount(counts.k, weights=counts.freq, minlength=most + 1)
     places = np.arange(most + 1)
-    ax.bar(places, observed, width=0.8, color=_SKY, alpha=0.6, label="observed")
+    ax.bar(places, observed, width=0.8, color=SKY, alpha=0.6, label="observed")
     ax.plot(
         places,
         expected_items(fit),
-        color=_VERMILION,
+        color=VERMILION,
         marker="o",
         markersize=4,
         linewidth=1.2,
         label="fitted mixture",
     )
-    _whole_numbers(ax.xaxis)
-    _whole_numbers(ax.yaxis, 5)
+    whole_numbers(ax.xaxis)
+    whole_numbers(ax.yaxis, 5)
     ax.set_xlim(-0.6, most + 0.6)
     share = float((counts.freq * counts.k / counts.n).sum() / counts.freq.sum())
-    ax.set_title(_percent(share) if title is None else title)
+    ax.set_title(percent(share) if title is None else title)
     if legend:
         ax.legend(frameon=False)
     return ax
@@ -193,12 +199,12 @@ def distances(trace: StabilityTrace, ax: "Axes | None" = None) -> "Axes":
     >>> ax.get_title()
     'KSRule() stops at t = 3, where 20.8 % of the leading answers still change'
     """
-    ax = _axes(ax)
+    ax = open_axes(ax)
     ax.set_title(_lines(finding(trace)))
-    _bare(ax)
+    bare(ax)
     last = len(trace.rounds) - 1
     if last == 0:
-        _say(ax, "one round: nothing to compare")
+        say(ax, "one round: nothing to compare")
         return ax
     ax.set_xlabel("round t, compared with t - 1")
     ax.set_ylabel("D, share of items")
@@ -225,7 +231,7 @@ def distances(trace: StabilityTrace, ax: "Axes | None" = None) -> "Axes":
         rounds,
         flips,
         label="items whose leading answer changed",
-        color=_GREEN,
+        color=GREEN,
         linestyle="-.",
         marker="D",
         markersize=5,
@@ -236,14 +242,14 @@ def distances(trace: StabilityTrace, ax: "Axes | None" = None) -> "Axes":
         if items:
             ax.axhline(
                 noise_floor(items, space=main),
-                color=_GREY,
+                color=GREY,
                 linestyle=(0, (1, 2)),
                 linewidth=1.3,
                 label=f"95 % of chance differences of {plural(items, 'item')}",
             )
     if trace.stop_round is not None:
         ax.axvline(trace.stop_round, color="black", linewidth=1.2, label="stop")
-    _whole_numbers(ax.xaxis)
+    whole_numbers(ax.xaxis)
     ax.set_xlim(0.5 if trace.stop_round != 0 else -0.5, last + 0.5)
     ax.set_ylim(bottom=0)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, borderaxespad=0)
@@ -296,7 +302,7 @@ def finding(trace: StabilityTrace) -> str:
     t = trace.stop_round
     last = trace.rounds[-1 if t is None else t]
     at = f"t = {last.round}"
-    moved = "" if np.isnan(last.flip_share) else f"{_percent(last.flip_share)} of the leading"
+    moved = "" if np.isnan(last.flip_share) else f"{percent(last.flip_share)} of the leading"
     if t is not None:
         said = f"{rule_to_text(trace.rule)} stops at {at}"
         return f"{said}, where {moved} answers still change" if moved else said
@@ -309,7 +315,7 @@ def _draw_rule(ax: "Axes", trace: StabilityTrace, epsilon: float) -> None:
     """Draw the threshold, and shade the rounds that count towards the stop, up to it."""
     ax.axhline(
         epsilon,
-        color=_VERMILION,
+        color=VERMILION,
         linestyle=(0, (6, 3)),
         linewidth=1.5,
         label=f"threshold {epsilon:g}",
@@ -320,7 +326,7 @@ def _draw_rule(ax: "Axes", trace: StabilityTrace, epsilon: float) -> None:
             start, end = row.round - 0.5, row.round + 0.5
             if row.round == trace.stop_round:
                 end = row.round
-            ax.axvspan(start, end, color=_VERMILION, alpha=0.12, linewidth=0, label=label)
+            ax.axvspan(start, end, color=VERMILION, alpha=0.12, linewidth=0, label=label)
             label = "_"
 
 
@@ -328,7 +334,7 @@ def _fill(axes: npt.NDArray[np.object_], trace: StabilityTrace) -> None:
     flat = axes.ravel()
     for place, (ax, row, fit) in enumerate(zip(flat, trace.rounds, trace.fits, strict=False)):
         word = "right" if trace.observable == "correct" else "agree"
-        share = "" if np.isnan(row.share) else f": {_percent(row.share)} {word}"
+        share = "" if np.isnan(row.share) else f": {percent(row.share)} {word}"
         histogram(fit, ax, title=f"t = {row.round}{share}", legend=False)
         ax.set_xlabel(f"agents that {_counted(trace)}")
         if place % axes.shape[-1]:
@@ -362,30 +368,3 @@ def _lines(text: str) -> str:
     """Break a title into lines, but not inside "t = 3" or "20.8 %"."""
     held = text.replace(" = ", "\0=\0").replace(" %", "\0%")
     return fill(held, 80).replace("\0", " ")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _axes(ax: "Axes | None") -> "Axes":
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(layout="constrained")[1]
-
-
-def _bare(ax: "Axes") -> None:
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def _say(ax: "Axes", text: str) -> None:
-    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", wrap=True)
-    ax.set_axis_off()
-
-
-def _whole_numbers(axis: "Axis", nbins: int = 9) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(nbins, integer=True, min_n_ticks=1))
