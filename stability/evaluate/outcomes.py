@@ -13,7 +13,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from stability.evaluate.paired import Change, paired_change, share_limit
+from stability.evaluate.paired import Change, paired_change
+from stability.fit.share import upper_limit
 from stability.log import DebateLog
 from stability.log.round import SILENT_CODE
 
@@ -84,7 +85,7 @@ class Outcomes:
             "accuracy_low": change.low,
             "accuracy_high": change.high,
             "mcnemar_p": change.p,
-            "changed_high": share_limit(changed, self._clusters, self._confidence),
+            "changed_high": upper_limit(changed * self._clusters, self._clusters, self._confidence),
             "rounds_saved": _saved(rounds, self.recorded),
             "answers": float(self._answers[at].mean()),
             "answers_saved": _saved(self._answers[at], self._answers[whole]),

@@ -37,7 +37,7 @@ class Change(NamedTuple):
         Mean of y - x over the items with both grades, in [-1, 1]; NaN without any.
     low, high : float
         Ends of its interval; NaN for fewer than two clusters. Where no item differs, both are 0:
-        the bootstrap knows only what it saw, see `share_limit`.
+        the bootstrap knows only what it saw, see ``stability.fit.share``.
     p : float
         The exact test that gain and loss are equally likely; 1 where no cluster differs, NaN
         without a graded item.
@@ -105,24 +105,6 @@ def paired_change(
     gains, losses = int((sums > 0).sum()), int((sums < 0).sum())
     p = min(1.0, 2.0 * float(bdtr(min(gains, losses), gains + losses, 0.5)))
     return Change(float(gain.mean()), low, high, p, n_items, sizes.size)
-
-
-def share_limit(share: float, number: int, confidence: float = 0.95) -> float:
-    """Return the upper confidence limit of a share that was seen in ``number`` clusters.
-
-    The limit of Clopper and Pearson (Biometrika 26, 1934), exact for independent items: the p at
-    which at most share * number successes have the probability 1 - confidence. Where items share
-    clusters, ``number`` is that of the clusters, as if each had held one item.
-
-    Examples
-    --------
-    >>> round(share_limit(0.0, 59), 4), share_limit(1.0, 8)
-    (0.0495, 1.0)
-    """
-    from scipy.special import betaincinv
-
-    seen = share * number
-    return 1.0 if seen >= number else float(betaincinv(seen + 1.0, number - seen, confidence))
 
 
 def _places(cluster: Clusters) -> Clusters:

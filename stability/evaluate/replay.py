@@ -105,8 +105,8 @@ def replay(
         - ``tokens``, ``tokens_saved``, ``tokens_items``, when the log holds tokens: of the items
           all of whose tokens are known, so that rows compare; unknown ones are never taken as 0;
         - ``answers_changed``: share of items whose leading answer differs from that of the full
-          debate; ``changed_high``: the upper limit of that share (`share_limit`). An accuracy
-          changes by no more than answers do;
+          debate; ``changed_high``: the upper limit of that share (Clopper-Pearson,
+          over clusters). An accuracy changes by no more than answers do;
         - ``accuracy`` of the leading answers over the ``graded`` items, those for which it is
           known at the stop and at the end; ``accuracy_change`` from the full debate over these,
           with the interval ``accuracy_low``, ``accuracy_high`` of the bootstrap over clusters

@@ -10,12 +10,12 @@ cancel. Source: Clopper and Pearson, Biometrika 26 (1934) 404-413.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import final
 
 import numpy as np
 
 from stability._check import check_real
+from stability.fit.share import upper_limit
 from stability.rules.base import Judgement, Rule, Scope, judgement
 from stability.rules.decision import RUNNING, STABLE, UNDECIDABLE
 from stability.rules.seen import Seen
@@ -111,17 +111,3 @@ class FlipRateBelow(Rule):
             threshold=float(self.share),
             warnings=warnings,
         )
-
-
-@lru_cache  # a debate asks for the same limits in each of its rounds
-def upper_limit(hits: int, trials: int, confidence: float) -> float:
-    """Return the upper limit of Clopper and Pearson of a share, ``hits`` of ``trials``.
-
-    Examples
-    --------
-    >>> round(upper_limit(0, 59, 0.95), 5)
-    0.04951
-    """
-    from scipy.special import betaincinv
-
-    return 1.0 if hits >= trials else float(betaincinv(hits + 1.0, trials - hits, confidence))

@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from stability.evaluate.paired import paired_change, share_limit
+from stability.evaluate.paired import paired_change
 
 
 def grades(*values):
@@ -94,10 +94,3 @@ def test_interval_covers_where_runs_of_a_question_go_together():
     # Nominal .95; 4 standard errors of 400 logs are .044.
     assert hit["clusters"] / logs >= 0.95 - 0.045
     assert hit["items"] / logs < 0.85
-
-
-@pytest.mark.parametrize(("hits", "number"), [(0, 59), (3, 40), (40, 40), (1, 2)])
-def test_share_limit_is_that_of_clopper_and_pearson(hits, number):
-    # two-sided at .9: its upper end is the one-sided limit at .95
-    interval = scipy.stats.binomtest(hits, number).proportion_ci(0.9, method="exact")
-    assert share_limit(hits / number, number, 0.95) == pytest.approx(interval.high, rel=1e-9)

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from scipy.stats import binom
-from statsmodels.stats.proportion import proportion_confint
 
 from stability.errors import NeedsAnswersError, ScopeError
+from stability.fit.share import upper_limit
 from stability.log.round import Round
 from stability.rules import FlipRateBelow
-from stability.rules.flips import upper_limit
 
 
 def flipped(items, changed, rule=None, unread=0):
@@ -21,19 +20,6 @@ def flipped(items, changed, rule=None, unread=0):
     for answers in (first, second):
         state, decision = rule.step(state, Round.from_answers(answers))
     return decision
-
-
-@pytest.mark.parametrize(("hits", "trials"), [(0, 59), (1, 93), (2, 124), (7, 50), (49, 50)])
-@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
-def test_limit_is_that_of_clopper_and_pearson(hits, trials, confidence):
-    limit = upper_limit(hits, trials, confidence)
-    assert binom.cdf(hits, trials, limit) == pytest.approx(1 - confidence, rel=1e-9)
-    two_sided = proportion_confint(hits, trials, alpha=2 * (1 - confidence), method="beta")[1]
-    assert limit == pytest.approx(two_sided, rel=1e-12)
-
-
-def test_limit_where_all_changed():
-    assert upper_limit(5, 5, 0.95) == 1.0
 
 
 @pytest.mark.parametrize(
