@@ -28,6 +28,9 @@ from stability.evaluate import (
     detect,
     outlook,
     outlook_by_source,
+    published_table,
+    replay,
+    sweep_ks,
 )
 from stability.fit import (
     BetaBinomial,
@@ -127,9 +130,12 @@ __all__ = [
     "noise_floor",
     "outlook",
     "outlook_by_source",
+    "published_table",
     "read_log",
+    "replay",
     "rule_from_dict",
     "rule_from_text",
     "rule_to_text",
     "single_debate_rule",
+    "sweep_ks",
 ]

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Sequence
 
 from stability import __version__
-from stability.cli import datasets, demo, detect, fit, outlook
+from stability.cli import datasets, demo, detect, fit, outlook, replay
 
-COMMANDS = (detect, fit, outlook, datasets, demo)
+COMMANDS = (detect, fit, replay, outlook, datasets, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

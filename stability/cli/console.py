@@ -1,6 +1,7 @@
 """What a command prints: sentences, tables of text, JSON."""
 
 import json
+import os
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from stability.evaluate import StabilityTrace
+
+_NAME = 34
+_WIDE = 160
 
 
 def print_trace(trace: "StabilityTrace") -> None:
@@ -34,18 +38,28 @@ def print_table(
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for head in heads:
-        table.add_column(head, justify="left" if head in text else "right", overflow="fold")
+    for place, head in enumerate(heads):
+        # names are broken last, and only long ones
+        longest = max((len(row[place]) for row in body), default=0) if head in text else 0
+        table.add_column(
+            head,
+            justify="left" if head in text else "right",
+            overflow="fold",
+            min_width=min(longest, _NAME),
+        )
     for row in body:
         table.add_row(*row)
     console().print(table)
 
 
 def console() -> "Console":
-    """Return the console of standard output, which takes text as it is."""
+    """Return the console of standard output, which takes text as it is; wide when no terminal."""
     from rich.console import Console
 
-    return Console(highlight=False, markup=False)
+    out = Console(highlight=False, markup=False)
+    if not out.is_terminal and "COLUMNS" not in os.environ:
+        out.width = _WIDE
+    return out
 
 
 def print_json(value: Any) -> None:

@@ -2,6 +2,18 @@
 
 from stability.evaluate.detect import detect
 from stability.evaluate.outlook import outlook, outlook_by_source
+from stability.evaluate.replay import replay
+from stability.evaluate.sweep import sweep_ks
+from stability.evaluate.tables import published_table
 from stability.evaluate.trace import RoundReport, StabilityTrace
 
-__all__ = ["RoundReport", "StabilityTrace", "detect", "outlook", "outlook_by_source"]
+__all__ = [
+    "RoundReport",
+    "StabilityTrace",
+    "detect",
+    "outlook",
+    "outlook_by_source",
+    "published_table",
+    "replay",
+    "sweep_ks",
+]

@@ -23,10 +23,17 @@ from stability.evaluate.stops import stops
 from stability.evaluate.trace import plural
 from stability.log import DebateLog
 from stability.rules import (
+    SPRT,
     BetaPosterior,
+    EntropyBelow,
+    FlipRateBelow,
+    JensenShannonBelow,
     KSRule,
+    NoAnswerChanged,
+    PluralityShare,
     PluralityUnchanged,
     Rule,
+    StableMargin,
     Unanimity,
     rule_to_text,
 )
@@ -34,14 +41,21 @@ from stability.rules import (
 if TYPE_CHECKING:
     import pandas as pd
 
-# What `replay` runs when no rules are given.
+# What `replay` runs when no rules are given: those that stop each item, then a batch.
 RULES: tuple[Rule, ...] = (
     Unanimity(),
     Unanimity(hold=1),
+    PluralityShare(),
+    EntropyBelow(0.75),
     PluralityUnchanged(),
     PluralityUnchanged(patience=2),
+    NoAnswerChanged(),
+    JensenShannonBelow(),
+    StableMargin(margin=2, held=2),
     BetaPosterior(),
     BetaPosterior(confidence=0.99, pool="all"),
+    SPRT(),
+    FlipRateBelow(),
     KSRule(),
     KSRule(space="empirical"),
     KSRule.paper(),

@@ -103,6 +103,44 @@ def account(frame: "pd.DataFrame") -> tuple[str, ...]:
     return (*lines, *(f"{name}: {note}" for name, note in rows if note))
 
 
+def condensed(
+    frames: "Mapping[str, pd.DataFrame]",
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return one table of many replays: rounds saved / answers changed, by rule and log.
+
+    In per cent; "-" where a rule could not run, or was not among the rules of that log.
+
+    Examples
+    --------
+    >>> from stability.datasets import load_smollm_debates
+    >>> from stability.evaluate.replay import replay
+    >>> from stability.rules import Unanimity
+    >>> heads, body = condensed({"smollm": replay(load_smollm_debates(), [Unanimity()])})
+    >>> heads, body[-1]
+    (('rule', 'smollm'), ('Unanimity()', '20.8 / 1.4'))
+    """
+    names = dict.fromkeys(
+        name
+        for kind in ("baseline", "rule")
+        for frame in frames.values()
+        for name in frame.loc[frame["kind"] == kind, "rule"]
+    )
+    body = []
+    for name in names:
+        cells = [name]
+        for frame in frames.values():
+            rows = frame[frame["rule"] == name].to_dict("records")
+            row = rows[0] if rows else {"rounds_saved": math.nan}
+            told = not math.isnan(row["rounds_saved"])
+            cells.append(
+                f"{100 * row['rounds_saved']:.1f} / {100 * row['answers_changed']:.1f}"
+                if told
+                else "-"
+            )
+        body.append(tuple(cells))
+    return ("rule", *frames), body
+
+
 def published_table(
     frames: "Mapping[str, pd.DataFrame] | pd.DataFrame", *, max_drop: float = 0.67
 ) -> "pd.DataFrame":

@@ -36,7 +36,8 @@ def picture(monkeypatch):
     return asked
 
 
-def test_detect_prints_a_table_and_a_verdict(run):
+def test_detect_prints_a_table_and_a_verdict(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     code, out, err = run("detect", "smollm2")
     assert (code, err) == (0, "")
     lines = out.splitlines()
@@ -221,3 +222,56 @@ def test_outlook_wants_files_of_different_names(run):
     code, _, err = run("outlook", "smollm2", "smollm2")
     assert code == 2
     assert "different names, got 'smollm2' twice" in err
+
+
+def test_replay_prints_the_table_and_what_to_know_of_it(run):
+    code, out, err = run(
+        "replay", "smollm2", "--rule", "Unanimity", "--rule", "KSRule() | MaxRounds(3)"
+    )
+    assert (code, err) == (0, "")
+    rows = {line.split("  ")[0]: line.split() for line in out.splitlines()}
+    assert rows["Unanimity()"][1:4] == ["3.17", "20.8", "%"]
+    assert rows["KSRule() | MaxRounds(rounds=3)"][3] == "3.00"
+    assert "72 items" in out
+
+
+def test_replay_of_several_logs_and_their_pictures(run, root, tmp_path):
+    path = root / "stability" / "datasets" / "data" / "smollm2-local.csv.gz"
+    copy = tmp_path / "again.csv.gz"
+    shutil.copy(path, copy)
+    words = ("replay", path, copy, "--rule", "Unanimity()", "--published")
+    code, out, _ = run(*words, "--plot", tmp_path / "deep" / "cost.png")
+    assert code == 0
+    assert re.search(r"Unanimity\(\) +20\.8 / 1\.4 +20\.8 / 1\.4", out)
+    assert re.search(r"again +Unanimity\(\) +4\.00 +26\.39 +3\.17", out)
+    drawn = sorted(one.name for one in (tmp_path / "deep").iterdir())
+    assert drawn == ["cost-again.png", "cost-smollm2-local.png"]
+
+
+def test_replay_json_has_no_nan(run):
+    code, out, _ = run("replay", "smollm2", "--rule", "Unanimity()", "--json")
+    (rows,) = json.loads(out).values()
+    assert code == 0
+    assert rows[-1]["rounds"] == pytest.approx(3.1667, abs=1e-4)
+    assert rows[-1]["stop_round"] is None
+
+
+def test_replay_of_a_part(run, tmp_path):
+    path = tmp_path / "log.csv"
+    rows = [
+        f"{team},q{item},{t},{agent},A"
+        for team in ("main", "retry")
+        for item in range(2)
+        for t in range(2)
+        for agent in range(2 if team == "main" else 3)
+    ]
+    path.write_text("\n".join(["team,item,round,agent,answer", *rows]))
+    words = ("replay", path, "--key", "team", "--rule", "Unanimity()")
+    assert "(2 rounds, 2 items" in run(*words, "--only", "team=main")[1]
+    out = run(*words, "--by", "agents")[1]
+    assert "log, agents 2" in out
+    assert "log, agents 3" in out
+    for bad, message in (("main", "KEY=VALUE"), ("team=x", "some debate has")):
+        code, _, err = run(*words, "--only", bad)
+        assert (code, message in err) == (2, True)
+    assert run(*words, "--by", "colour")[0] == 2
