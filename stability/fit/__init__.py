@@ -2,25 +2,31 @@
 
 from stability.fit.betabinom import BetaBinomial
 from stability.fit.distance import EmpiricalDistance, empirical_distance, ks_distance
+from stability.fit.drift import Drift
 from stability.fit.mixture import fit_mixture, fit_mixtures
-from stability.fit.null import noise_floor, stickiness
+from stability.fit.null import detection_power, noise_floor, null_distances, stickiness
 from stability.fit.result import MixtureFit, MixtureFits
 from stability.fit.status import FitStatus
+from stability.fit.swap import swap_test
 from stability.fit.table import CountTable, count_table, histogram
 
 __all__ = [
     "BetaBinomial",
     "CountTable",
+    "Drift",
     "EmpiricalDistance",
     "FitStatus",
     "MixtureFit",
     "MixtureFits",
     "count_table",
+    "detection_power",
     "empirical_distance",
     "fit_mixture",
     "fit_mixtures",
     "histogram",
     "ks_distance",
     "noise_floor",
+    "null_distances",
     "stickiness",
+    "swap_test",
 ]

@@ -13,6 +13,7 @@ empirical D at equal n, not for the fitted ones. Near saturation the latent D ca
 counts barely moved: the law of a probability close to 1 is hardly seen in n answers.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -228,19 +229,15 @@ def _latent_distance(a: MixtureFit, b: MixtureFit, grid: int | None) -> float:
     if grid is not None:
         points = np.linspace(0.0, 1.0, check_int("grid", grid, minimum=2))
         return float(np.abs(latent_below(a, points) - latent_below(b, points)).max())
-    return max(_half_distance(a, b, mirror=False), _half_distance(a, b, mirror=True))
+    return max(_one_half(a, b, mirror=False), _one_half(a, b, mirror=True))
 
 
-def _half_distance(a: MixtureFit, b: MixtureFit, *, mirror: bool) -> float:
-    """Return the sup over one half of [0, 1], seen from its end.
+def _one_half(a: MixtureFit, b: MixtureFit, *, mirror: bool) -> float:
+    """Return the sup over one half of [0, 1], seen from its end."""
 
-    The law next to an end can be as steep as x ** alpha with a tiny alpha, hence points down to
-    1e-300; between points the difference is smooth but at the steps, which are points themselves
-    and are taken from both sides. The best cells are then refined by bisecting grids.
-    """
-
-    def gap(x: Float) -> Float:
-        return np.abs(latent_below(a, x, mirror=mirror) - latent_below(b, x, mirror=mirror))
+    def gap(x: Float, strictly: bool = False) -> Float:
+        laws = [latent_below(fit, x, strictly=strictly, mirror=mirror) for fit in (a, b)]
+        return np.abs(laws[0] - laws[1])
 
     steps = [
         1.0 - m if mirror else m
@@ -249,6 +246,17 @@ def _half_distance(a: MixtureFit, b: MixtureFit, *, mirror: bool) -> float:
         if rho < _STEP
     ]
     edges = np.array([s for s in steps if 0.0 <= s <= 0.5])
+    best = half_distance(gap, edges)
+    return max(best, float(gap(edges, strictly=True).max())) if edges.size else best
+
+
+def half_distance(gap: Callable[[Float], Float], edges: Float) -> float:
+    """Return the sup of a gap between two laws over [0, .5], seen from its end at 0.
+
+    The law next to an end can be as steep as x ** alpha with a tiny alpha, hence points down to
+    1e-300; between points the difference is smooth but at the steps ``edges``, which are points
+    themselves. The best cells are then refined by bisecting grids.
+    """
     x = np.concatenate(
         [
             [0.0],
@@ -260,11 +268,6 @@ def _half_distance(a: MixtureFit, b: MixtureFit, *, mirror: bool) -> float:
     x = np.unique(x)
     level = gap(x)
     best = float(level.max())
-    if edges.size:
-        below = latent_below(a, edges, strictly=True, mirror=mirror) - latent_below(
-            b, edges, strictly=True, mirror=mirror
-        )
-        best = max(best, float(np.abs(below).max()))
     inner = np.flatnonzero((level[1:-1] >= level[:-2]) & (level[1:-1] >= level[2:])) + 1
     for i in inner[np.argsort(level[inner])[::-1][:_REFINED]]:
         low, high = x[i - 1], x[i + 1]

@@ -237,7 +237,7 @@ def distances(trace: StabilityTrace, ax: "Axes | None" = None) -> "Axes":
         markersize=5,
     )
     if rule is not None:
-        _draw_rule(ax, trace, rule.epsilon)
+        _draw_rule(ax, trace, rule.epsilon == "calibrated")
         items = min(row.items for row in trace.rounds)
         if items:
             ax.axhline(
@@ -311,18 +311,31 @@ def finding(trace: StabilityTrace) -> str:
     return f"{said}; {moved} answers change at {at}" if moved else said
 
 
-def _draw_rule(ax: "Axes", trace: StabilityTrace, epsilon: float) -> None:
+def _draw_rule(ax: "Axes", trace: StabilityTrace, calibrated: bool) -> None:
     """Draw the threshold, and shade the rounds that count towards the stop, up to it."""
-    ax.axhline(
-        epsilon,
-        color=VERMILION,
-        linestyle=(0, (6, 3)),
-        linewidth=1.5,
-        label=f"threshold {epsilon:g}",
-    )
+    compared = [row for row in trace.rounds[1:] if np.isfinite(row.threshold)]
+    if calibrated:
+        ax.plot(
+            [row.round for row in compared],
+            [row.threshold for row in compared],
+            color=VERMILION,
+            linestyle=(0, (6, 3)),
+            linewidth=1.5,
+            marker="_",
+            label="calibrated threshold",
+        )
+    elif compared:
+        ax.axhline(
+            compared[0].threshold,
+            color=VERMILION,
+            linestyle=(0, (6, 3)),
+            linewidth=1.5,
+            label=f"threshold {compared[0].threshold:g}",
+        )
     label = "rounds that count towards the stop"
     for row in trace.rounds[: None if trace.stop_round is None else trace.stop_round + 1]:
-        if row.statistic < epsilon and row.reason != "undecidable":
+        passes = row.statistic < row.threshold or (calibrated and row.statistic == row.threshold)
+        if passes and row.reason != "undecidable":
             start, end = row.round - 0.5, row.round + 0.5
             if row.round == trace.stop_round:
                 end = row.round

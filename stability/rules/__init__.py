@@ -22,6 +22,7 @@ from stability.rules.sequential import SPRT, BetaPosterior
 from stability.rules.single import single_debate_rule
 from stability.rules.spread import EntropyBelow, JensenShannonBelow
 from stability.rules.state import RuleState
+from stability.rules.swap import SwapTest
 from stability.rules.text import rule_from_text, rule_to_text
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Rule",
     "RuleState",
     "StableMargin",
+    "SwapTest",
     "Unanimity",
     "rule_from_dict",
     "rule_from_text",

@@ -34,7 +34,9 @@ _NOTHING_YET = "No item has stopped yet, so nothing is certified."
 class Judgement:
     """What a rule says of this round alone, unlatched.
 
-    ``stop`` and ``reason_codes`` have shape (M,); ``certifies`` is what a stop would certify.
+    ``stop`` and ``reason_codes`` have shape (M,); ``certifies`` is what a stop would certify;
+    ``counts`` are (k, n, used, ...) of at most the last three rounds, oldest first, where the rule
+    compares counts.
     """
 
     stop: npt.NDArray[np.bool_]
@@ -43,6 +45,7 @@ class Judgement:
     threshold: float | None
     certifies: str
     warnings: tuple[str, ...] = ()
+    counts: tuple[tuple[Any, ...], ...] = ()
 
 
 def judgement(
@@ -54,13 +57,14 @@ def judgement(
     statistic: float | None = None,
     threshold: float | None = None,
     warnings: tuple[str, ...] = (),
+    counts: tuple[tuple[Any, ...], ...] = (),
 ) -> Judgement:
     """Build a judgement in which all stopped items have one reason, all others ``waiting``."""
     if waiting == RUNNING:
         codes = stop.view(np.int8) * np.int8(reason)
     else:
         codes = np.where(stop, np.int8(reason), np.int8(waiting))
-    return Judgement(stop, codes, statistic, threshold, certifies, warnings)
+    return Judgement(stop, codes, statistic, threshold, certifies, warnings, counts)
 
 
 class Rule(ABC):
@@ -198,6 +202,7 @@ class Rule(ABC):
             memory, stop_rounds, reasons = state.memory, previous_stops, previous_reasons
             statistic, threshold = closing.statistic, closing.threshold
             certifies, warnings = closing.certifies, closing.warnings
+            counts: tuple[tuple[Any, ...], ...] = ()
             stop, code = True, closing.reason_code
             stop_items = stop_rounds >= 0
             stop_items.setflags(write=False)
@@ -219,6 +224,7 @@ class Rule(ABC):
                 stop_items,
             )
             statistic, threshold, warnings = said.statistic, said.threshold, said.warnings
+            counts = said.counts
             certifies = said.certifies if count else _NOTHING_YET
             stop = count == seen.n_items
             code = last if stop else going
@@ -240,6 +246,8 @@ class Rule(ABC):
             labels=labels,
             reason_codes=reasons,
             counted=seen.codes is None,
+            vote_before=None if seen.before is None else seen.before.vote,
+            counts=counts,
         )
         after = RuleState(
             n_agents=state.n_agents,

@@ -7,7 +7,7 @@ waits for a round in which both say stop, which may be later than either's own s
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -206,7 +206,7 @@ class Patience(Rule):
         stop = streak >= self.m
         codes = np.where(said.stop & ~stop, np.int8(RUNNING), said.reason_codes)
         certifies = f"{self.m} rounds in a row: {said.certifies}" if self.m > 1 else said.certifies
-        judged = Judgement(stop, codes, said.statistic, said.threshold, certifies, said.warnings)
+        judged = replace(said, stop=stop, reason_codes=codes, certifies=certifies)
         return (inner, streak), judged
 
 
@@ -249,4 +249,5 @@ def _joined(
     first = measuring[0] if measuring else said[0]
     certifies = "; ".join(dict.fromkeys(part.certifies.removesuffix(".") for part in acting)) + "."
     warnings = tuple(dict.fromkeys(text for part in said for text in part.warnings))
-    return Judgement(stop, codes, first.statistic, first.threshold, certifies, warnings)
+    counts = next((part.counts for part in said if part.counts), ())
+    return Judgement(stop, codes, first.statistic, first.threshold, certifies, warnings, counts)

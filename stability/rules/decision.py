@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stability.errors import ScopeError
+from stability.fit.drift import Drift, drift
 from stability.rules.vote import Vote
 
 
@@ -76,6 +77,11 @@ class Decision:
     reason_codes : ndarray of int8, shape (M,)
     counted : bool
         Whether the round held counts alone.
+    vote_before : Vote or None
+        The vote of the round before.
+    counts : tuple
+        (k, n, used, ...) of at most the last three rounds, oldest first, where a rule compared
+        counts; ``drift`` is read from them.
 
     Examples
     --------
@@ -100,6 +106,8 @@ class Decision:
     labels: tuple[str, ...]
     reason_codes: npt.NDArray[np.int8]
     counted: bool = False
+    vote_before: Vote | None = None
+    counts: tuple[tuple[Any, ...], ...] = ()
 
     @property
     def winner(self) -> npt.NDArray[np.int32]:
@@ -142,6 +150,29 @@ class Decision:
         return support
 
     @cached_property
+    def flip_share(self) -> float | None:
+        """Share of the items whose leading answer is not that of the round before.
+
+        An item without a readable answer in either round did not change; None at t = 0 and for
+        counts. It needs no labels, and sees what a distribution cannot: changes that cancel.
+        """
+        if self.counted or self.vote_before is None:
+            return None
+        return float((self.winner != self.vote_before.winner).mean())
+
+    @cached_property
+    def drift(self) -> Drift | None:
+        """How far the counts would still move if they went on as they do: an extrapolation.
+
+        Of the counts that a `KSRule` compares, over the last three rounds; None without one, before
+        t = 2, after the stop, or where the ratio of the changes may be 1.
+        """
+        if len(self.counts) < 3:
+            return None
+        used = np.logical_and.reduce([counts[2] & (counts[1] > 0) for counts in self.counts])
+        return drift(*(counts[0][used] / counts[1][used] for counts in self.counts))
+
+    @cached_property
     def reasons(self) -> tuple[Reason, ...]:
         """The reason of each item."""
         return tuple(REASONS[code] for code in self.reason_codes.tolist())
@@ -180,6 +211,8 @@ class Decision:
             "support": None if self.counted else self.support.tolist(),
             "votes": self.votes.tolist(),
             "spoke": self.spoke.tolist(),
+            "flip_share": self.flip_share,
+            "drift": None if self.drift is None else self.drift.to_dict(),
         }
 
     @classmethod
@@ -202,7 +235,7 @@ class Decision:
     def _of_dict(cls, data: Mapping[str, Any]) -> Self:
         place: dict[str, int] = {}
         winner = [-1 if a is None else place.setdefault(a, len(place)) for a in data["answers"]]
-        return cls(
+        said = cls(
             round=data["round"],
             stop_items=_array(data["stop_items"], np.bool_),
             stop=data["stop"],
@@ -221,6 +254,11 @@ class Decision:
             reason_codes=_array([REASONS.index(Reason(r)) for r in data["reasons"]], np.int8),
             counted=data["support"] is None,
         )
+        # the rounds they were read from are gone
+        found = data["drift"]
+        said.__dict__["flip_share"] = data["flip_share"]
+        said.__dict__["drift"] = None if found is None else Drift(**found)
+        return said
 
     def __str__(self) -> str:
         stopped, n_items = int(self.stop_items.sum()), len(self.stop_items)

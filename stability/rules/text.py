@@ -13,7 +13,7 @@ from stability.rules.combine import AllOf, AnyOf
 
 
 def rule_to_text(rule: Rule) -> str:
-    """Return a rule as it would be written: parameters that are not the default ones.
+    """Return a rule as it would be written: without parameters that need not be.
 
     Examples
     --------
@@ -31,10 +31,20 @@ def rule_to_text(rule: Rule) -> str:
     changed = []
     for field in fields(rule):  # type: ignore[arg-type]  # every rule is a dataclass
         value = getattr(rule, field.name)
-        if value != field.default:
+        if not _follows(rule, field.name):
             shown = rule_to_text(value) if isinstance(value, Rule) else repr(value)
             changed.append(f"{field.name}={shown}")
     return f"{type(rule).__name__}({', '.join(changed)})"
+
+
+def _follows(rule: Rule, name: str) -> bool:
+    """Say whether the rule is the same when this parameter is not given."""
+    given = {field.name: getattr(rule, field.name) for field in fields(rule)}  # type: ignore[arg-type]
+    del given[name]
+    try:
+        return type(rule)(**given) == rule
+    except (TypeError, ValueError):
+        return False
 
 
 def rule_from_text(text: str) -> Rule:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from stability.fit import noise_floor, stickiness
+from stability.fit import fit_mixture, noise_floor, stickiness
+from stability.fit.null import detection_power, null_distances
 
 
 def test_listed_constants():
@@ -152,3 +153,77 @@ def test_the_floor_is_a_95_percent_quantile_of_the_empirical_distance():
     below = [np.stack([(k <= j).mean(axis=1) for j in range(n)]) for k in (first, second)]
     share = (np.abs(below[0] - below[1]).max(axis=0) > noise_floor(items, space="empirical")).mean()
     assert abs(share - 0.05) < 4.5 * np.sqrt(0.05 * 0.95 / runs)
+
+
+# P(D < .05) of one pair by stickiness and M, listed; the measured one (40,000 pairs) beside it.
+BELOW = [
+    (0.8, 50, 0.44, 0.432),
+    (0.8, 100, 0.67, 0.694),
+    (0.8, 200, 0.96, 0.965),
+    (0.0, 50, 0.06, 0.065),
+    (0.0, 100, 0.17, 0.173),
+    (0.0, 200, 0.55, 0.553),
+]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("held", "items", "listed", "measured"), BELOW)
+def test_how_often_an_unchanged_pair_is_below_the_threshold(held, items, listed, measured):
+    """The standard error of 20,000 pairs is at most .0035; .02 are 5.7 of them."""
+    share = (null_distances(items, 7, stickiness=held, pairs=20_000, seed=5) < 0.05).mean()
+    assert abs(share - measured) < 0.02
+    assert abs(share - listed) < 0.03
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("held", "low", "high"),
+    [(0.0, 0.08, 0.08), (0.5, 0.06, 0.065), (0.8, 0.04, 0.045), (0.95, 0.02, 0.03)],
+)
+def test_quantiles_of_an_unchanged_pair(held, low, high):
+    found = np.quantile(null_distances(200, 7, stickiness=held, pairs=6000, seed=2), 0.95)
+    assert low - 0.0051 <= found <= high + 0.0051  # D is a multiple of .005
+
+
+def test_null_of_other_laws():
+    assert not null_distances(30, 3, stickiness=1.0, pairs=20).any()
+    still = fit_mixture([0, 5], 5, n_components=1)  # all or nothing: no answer ever changes
+    assert null_distances(40, 5, model=still, pairs=50).max() < 0.05
+    coin = fit_mixture([2, 3], 5, n_components=1)
+    assert null_distances(1, 1, model=coin, pairs=200).mean() == pytest.approx(0.5, abs=0.15)
+    one = null_distances(50, 4, pairs=7, seed=3)
+    assert np.array_equal(one, null_distances(50, 4, pairs=7, seed=3))
+    assert one.shape == (7,)
+
+
+@pytest.mark.parametrize("change", [0.06, -0.06])
+def test_power_grows_with_items_and_with_stickiness(change):
+    options = {"pairs": 600, "seed": 1}
+    few, many = (detection_power(items, 7, change, **options) for items in (60, 240))
+    sticky = detection_power(60, 7, change, stickiness=0.8, **options)
+    assert few + 0.1 < many
+    assert few + 0.1 < sticky
+    assert detection_power(60, 7, 0.0, **options) <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 600)
+
+
+@pytest.mark.parametrize("change", [0.06, -0.06])
+def test_a_change_moves_the_mean_share_by_as_much(change):
+    # with one agent D is the change of the share itself
+    found = null_distances(4000, 1, stickiness=1.0, change=change, pairs=100, seed=4)
+    assert found.mean() == pytest.approx(0.06, abs=4 * np.sqrt(0.06 / 4000 / 100))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_items": 0}, "`n_items`"),
+        ({"n_agents": 0}, "`n_agents`"),
+        ({"stickiness": 1.5}, "`stickiness`"),
+        ({"change": 0.9}, r"`change` must lie in \[-0.62, 0.38\], got 0.9"),
+        ({"pairs": 0}, "`pairs`"),
+        ({"seed": -1}, "`seed`"),
+    ],
+)
+def test_bad_arguments_of_the_simulation(options, message):
+    with pytest.raises(ValueError, match=message):
+        null_distances(**({"n_items": 5, "n_agents": 3} | options))

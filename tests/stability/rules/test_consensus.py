@@ -134,7 +134,7 @@ def test_the_decision_of_the_end_is_repeated():
     rule = Unanimity() | MaxRounds(3)
     end = feed(rule, ["A", "A"]).to_dict()
     later = feed(rule, ["A", "A"], ["B", "B"], [SILENT, SILENT]).to_dict()
-    assert later == end | {"round": 2}
+    assert later == end | {"round": 2, "flip_share": 0.0}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from stability.errors import NeedsAnswersError, ScopeError
 from stability.fit.distance import ks_distance
 from stability.fit.mixture import fit_mixture
 from stability.fit.null import noise_floor, stickiness
+from stability.fit.plurality import cut_distance, folded_law, folded_table
+from stability.fit.swap import swaps
 from stability.log import DebateLog
 from stability.log.round import SILENT, Round
 from stability.rules import KSRule, MaxRounds, Patience, Unanimity, rule_from_dict
@@ -253,7 +255,12 @@ def test_agreement_is_that_of_the_log(reference):
     decisions = run(rule, list(log.rounds()), through_json=True)
     for t in range(1, 4):
         fits = [fit_mixture(k[s][n[s] > 0], n[s][n[s] > 0]) for s in (t - 1, t)]
-        assert decisions[t].statistic == ks_distance(*fits, n=5)
+        if reference == "current":
+            # of three labels one has two votes of five, unless some answers were not read
+            least = min(2, *(k[s][n[s] > 0].min() for s in (t - 1, t)))
+            assert decisions[t].statistic == cut_distance(*fits, n=5, lowest=least)
+        else:
+            assert decisions[t].statistic == ks_distance(*fits, n=5)
 
 
 @pytest.mark.parametrize("space", SPACES)
@@ -303,7 +310,12 @@ def test_one_item_is_no_batch():
     [
         ({"epsilon": 0}, "`epsilon` must lie in"),
         ({"epsilon": 1.0}, "`epsilon` must lie in"),
-        ({"epsilon": "calibrated"}, "`epsilon` must be a number, got 'calibrated'"),
+        (
+            {"epsilon": "automatic"},
+            "`epsilon` must be a number in .* 'calibrated', got",
+        ),
+        ({"epsilon": "calibrated", "space": "predictive"}, "`space` must be 'empirical' when"),
+        ({"epsilon": "calibrated", "space": "latent"}, "`space` must be 'empirical' when"),
         ({"patience": 0}, "`patience`"),
         ({"space": "observed"}, "`space` must be one of predictive, latent, empirical"),
         ({"n_components": 4}, "`n_components`"),
@@ -328,3 +340,105 @@ def test_votes_are_read_late_and_still_keep_ties():
         state, decision = rule.step(state, Round.from_answers(flipped if t % 2 else tie))
     assert decision.answers.tolist() == ["A", "A"]
     assert decision.support.tolist() == [0.5, 0.5]
+
+
+def two_answers(ks, n=5):
+    """A round in which k of n agents give "A", the others "B"."""
+    codes = np.where(np.arange(n) < np.asarray(ks)[:, None], 0, 1).astype(np.int32)
+    return Round.from_codes(codes, ("A", "B"), correct=(codes == 0).astype(np.int8))
+
+
+def test_mirrored_counts_have_no_folded_distance_but_all_answers_changed():
+    """The accuracy of the leading answers falls from .77 to .23, and the folded law stays."""
+    before = [5] * 40 + [4] * 37 + [1] * 20 + [0] * 3
+    after = [5 - k for k in before]
+    for space in SPACES:
+        rule = KSRule(space=space, observable="agreement", patience=1)
+        decision = run(rule, [two_answers(before), two_answers(after)], through_json=True)[-1]
+        assert decision.statistic == 0.0
+        assert decision.stop
+        assert decision.flip_share == 1.0
+        assert "100.0 % of the leading answers changed in the last round" in decision.certifies
+        mirrored = "cannot be told apart" in decision.certifies
+        assert mirrored
+    graded_rule = KSRule(observable="correct", patience=1)
+    assert run(graded_rule, [two_answers(before), two_answers(after)])[-1].statistic > 0.5
+
+
+def test_two_answers_fold_the_fit():
+    rng = np.random.default_rng(7)
+    rows = [rng.binomial(5, rng.beta(4, 2, 200)) for _ in range(2)]
+    rule = KSRule(observable="agreement", patience=1)
+    said = run(rule, [two_answers(row) for row in rows])[-1]
+    fits = []
+    for row in rows:
+        lead = np.maximum(row, 5 - row)
+        table = folded_table(lead, np.full(200, 5))
+        fits.append(fit_mixture(table.k, table.n, freq=table.freq))
+    laws = [folded_law(fit, 5) for fit in fits]
+    assert all(law.shape == (3,) and law.sum() == pytest.approx(1.0) for law in laws)
+    gap = np.abs(np.cumsum(laws[0] - laws[1])[:-1]).max()
+    assert said.statistic == pytest.approx(gap, abs=1e-9)
+    # the fit sees both ways alike, so that its mean is one half
+    assert fits[0].mean @ fits[0].weights == pytest.approx(0.5, abs=1e-6)
+
+
+def test_a_third_answer_ends_the_folding():
+    first = two_answers([5, 4, 3, 5] * 30)
+    second = Round.from_answers([list("AAAAA"), list("AAABC"), list("AABBC"), list("AAAAB")] * 30)
+    rule = KSRule(observable="agreement", patience=1)
+    plain = Round.from_codes(first.codes, first.labels)
+    said = run(rule, [plain, second, second], through_json=True)
+    k = [[5, 4, 3, 5] * 30, [5, 3, 2, 4] * 30]
+    expected = cut_distance(*(fit_mixture(row, 5) for row in k), n=5, lowest=2)
+    assert said[1].statistic == pytest.approx(expected, abs=1e-12)
+    assert said[2].statistic == 0.0
+
+
+def test_the_reference_is_stated():
+    for reference, words in (("current", "this round"), ("first", "round 0")):
+        rule = KSRule(observable="agreement", reference=reference, patience=1)
+        said = run(rule, [two_answers([5, 4, 3] * 20)] * 2)[-1].certifies
+        assert f"the leading answer of {words}" in said
+
+
+def test_calibrated_is_the_swap_quantile_of_the_observed_distance():
+    rows = settling(n_items=300, n_rounds=3)
+    rule = KSRule(epsilon="calibrated", patience=1)
+    assert rule.space == "empirical"
+    decisions = run(rule, [graded(row) for row in rows], through_json=True)
+    used, agents = np.ones(300, bool), np.full(300, 7)
+    for t in (1, 2):
+        pair = swaps((rows[t - 1], agents, used), (rows[t], agents, used), 7)
+        q = pair.quantile(0.95, 999, (0, t))
+        assert decisions[t].statistic == pytest.approx(pair.distance / 300)
+        assert decisions[t].threshold == pytest.approx(q / 300)
+    assert [d.stop for d in decisions] == [False, False, False]  # the counts still move
+    still = run(rule, [graded(rows[2])] * 2)[-1]
+    assert (still.stop, still.statistic, still.threshold) == (True, 0.0, 0.0)
+    assert "No change" in still.certifies
+    assert "would have been seen in 9 of 10 cases" in still.certifies
+
+
+def test_calibration_needs_answers():
+    with pytest.raises(NeedsAnswersError, match="needs the answers of the agents"):
+        run(KSRule(epsilon="calibrated"), counts(settling(n_rounds=1)))
+    with pytest.raises(ValueError, match="`epsilon` must be a number to replay"):
+        KSRule(epsilon="calibrated").stop_round([0.1])
+
+
+def test_drift_is_read_from_three_rounds_and_survives_json():
+    rows = settling(n_items=2000, n_rounds=4, seed=3)
+    decisions = run(KSRule(patience=9), counts(rows), through_json=True)
+    assert decisions[0].drift is decisions[1].drift is None
+    found = decisions[3].drift
+    step = (rows[3] - rows[2]).mean() / 7
+    assert found.change == pytest.approx(step)
+    assert found.ratio == pytest.approx(step / ((rows[2] - rows[1]).mean() / 7))
+    assert found.low < found.remaining < found.high
+    assert "extrapolation, not a bound" in found.sentence
+    again = type(decisions[3]).from_dict(json.loads(json.dumps(decisions[3].to_dict())))
+    assert again.drift == found
+    inside = run(KSRule(patience=9) | MaxRounds(9), counts(rows))[3].drift
+    assert inside == found
+    assert run(Unanimity(), [two_answers([5, 4])] * 4)[3].drift is None
