@@ -2,17 +2,22 @@
 
 from stability.evaluate.detect import detect
 from stability.evaluate.outlook import outlook, outlook_by_source
+from stability.evaluate.plan import Plan, items_for_certificate, pilot_sd, plan
 from stability.evaluate.replay import replay
 from stability.evaluate.sweep import sweep_ks
 from stability.evaluate.tables import published_table
 from stability.evaluate.trace import RoundReport, StabilityTrace
 
 __all__ = [
+    "Plan",
     "RoundReport",
     "StabilityTrace",
     "detect",
+    "items_for_certificate",
     "outlook",
     "outlook_by_source",
+    "pilot_sd",
+    "plan",
     "published_table",
     "replay",
     "sweep_ks",

@@ -18,6 +18,7 @@ from stability.rules.flips import FlipRateBelow
 from stability.rules.ks import KSRule
 from stability.rules.limits import MaxRounds, MinRounds
 from stability.rules.margin import StableMargin
+from stability.rules.paired import PairedEquivalence
 from stability.rules.sequential import SPRT, BetaPosterior
 from stability.rules.single import single_debate_rule
 from stability.rules.spread import EntropyBelow, JensenShannonBelow
@@ -38,6 +39,7 @@ __all__ = [
     "MaxRounds",
     "MinRounds",
     "NoAnswerChanged",
+    "PairedEquivalence",
     "Patience",
     "PluralityShare",
     "PluralityUnchanged",
