@@ -1,6 +1,10 @@
 """Running rules over recorded debates and saying what came out."""
 
+from stability.evaluate.audit import Audit, audit
+from stability.evaluate.certificate import Certificate
+from stability.evaluate.certify import certify
 from stability.evaluate.detect import detect
+from stability.evaluate.fingerprint import fingerprint
 from stability.evaluate.outlook import outlook, outlook_by_source
 from stability.evaluate.plan import Plan, items_for_certificate, pilot_sd, plan
 from stability.evaluate.replay import replay
@@ -9,10 +13,15 @@ from stability.evaluate.tables import published_table
 from stability.evaluate.trace import RoundReport, StabilityTrace
 
 __all__ = [
+    "Audit",
+    "Certificate",
     "Plan",
     "RoundReport",
     "StabilityTrace",
+    "audit",
+    "certify",
     "detect",
+    "fingerprint",
     "items_for_certificate",
     "outlook",
     "outlook_by_source",
