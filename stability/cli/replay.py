@@ -133,8 +133,11 @@ def _heat(name: str, log: DebateLog, frame: "pd.DataFrame", path: Path) -> None:
 
 
 def _save(ax: Any, path: Path) -> None:
+    from matplotlib import pyplot
+
     path.parent.mkdir(parents=True, exist_ok=True)
     ax.figure.savefig(path, dpi=150, bbox_inches="tight")
+    pyplot.close(ax.figure)
 
 
 def _slug(name: str) -> str:

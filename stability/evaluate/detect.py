@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stability._check import check_choice
+from stability.evaluate.stops import stops
 from stability.evaluate.trace import RoundReport, StabilityTrace
 from stability.fit import MixtureFit, count_table, empirical_distance, ks_distance
 from stability.fit.mixture import fit_table
 from stability.log import DebateLog
 from stability.log.round import SILENT_CODE
-from stability.rules import KSRule, Rule
+from stability.rules import FlipRateBelow, KSRule, Rule
 
 OBSERVABLES = ("auto", "correct", "agreement")
 _REFERENCES = ("current", "first", "previous")
@@ -132,6 +133,7 @@ def detect(
         fits=fits,
         decisions=tuple(decisions),
         notes=_notes(log, wanted, counted, rows, fits),
+        flip_rule=stops(log, FlipRateBelow()).decision if log.n_items > 1 else None,
     )
 
 

@@ -30,10 +30,12 @@ from stability.rules import (
     JensenShannonBelow,
     KSRule,
     NoAnswerChanged,
+    PairedEquivalence,
     PluralityShare,
     PluralityUnchanged,
     Rule,
     StableMargin,
+    SwapTest,
     Unanimity,
     rule_to_text,
 )
@@ -56,8 +58,11 @@ RULES: tuple[Rule, ...] = (
     BetaPosterior(confidence=0.99, pool="all"),
     SPRT(),
     FlipRateBelow(),
+    PairedEquivalence(lag=1),
+    SwapTest(),
     KSRule(),
     KSRule(space="empirical"),
+    KSRule(epsilon="calibrated"),
     KSRule.paper(),
 )
 

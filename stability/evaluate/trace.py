@@ -104,6 +104,9 @@ class StabilityTrace:
     decisions : tuple of Decision, length T
     notes : tuple of str
         What was left out, one sentence each.
+    flip_rule : Decision or None
+        What `FlipRateBelow` says of the same rounds, at its stop or in the last one; None for one
+        item.
     """
 
     rule: Rule
@@ -115,6 +118,7 @@ class StabilityTrace:
     fits: tuple[MixtureFit | None, ...]
     decisions: tuple[Decision, ...]
     notes: tuple[str, ...]
+    flip_rule: Decision | None = None
 
     @property
     def stop_round(self) -> int | None:
@@ -147,6 +151,25 @@ class StabilityTrace:
         return f"{name} stops at t = {self.stop_round} ({said.reason}): {said.certifies}"
 
     @property
+    def beside(self) -> tuple[str, ...]:
+        """What stands beside the verdict: the rule on changed answers, and the drift."""
+        lines = []
+        said = self.flip_rule
+        if said is not None:
+            when = f"stops at t = {said.round}" if said.stop else f"does not stop ({said.reason})"
+            limit = ""
+            if said.statistic is not None:
+                limit = (
+                    f"; in round {said.round} at most {100 * said.statistic:.1f} % of the leading "
+                    "answers changed, at confidence 0.95"
+                )
+            lines.append(f"Beside it, FlipRateBelow() {when}{limit}.")
+        drift = self.decisions[-1 if self.stop_round is None else self.stop_round].drift
+        if drift is not None:
+            lines.append(drift.sentence)
+        return tuple(lines)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The warnings of the decision that counts: at the stop, else in the last round."""
         return self.decisions[-1 if self.stop_round is None else self.stop_round].warnings
@@ -174,6 +197,7 @@ class StabilityTrace:
             "reference": self.reference,
             "stop_round": self.stop_round,
             "verdict": self.verdict,
+            "beside": list(self.beside),
             "warnings": list(self.warnings),
             "notes": list(self.notes),
             "rounds": rows,
@@ -228,7 +252,7 @@ class StabilityTrace:
                 seen.setdefault(flag, []).append(str(t))
         for flag, at in seen.items():
             lines.append(f"Fit at t = {', '.join(at)}: {flag}. {flag.sentence}")
-        return (*lines, f"Verdict: {self.verdict}", *self.warnings, *self.notes)
+        return (*lines, f"Verdict: {self.verdict}", *self.warnings, *self.beside, *self.notes)
 
     def summary(self) -> str:
         """Return a readable account: the table of rounds, then what it says."""

@@ -231,3 +231,25 @@ def test_one_is_no_plural():
     assert repr(trace) == "StabilityTrace(Unanimity(), 1 round, 1 item, stop_round=None)"
     one = detect(DebateLog([[[0]], [[0]]], ["A"]), Unanimity(hold=1))
     assert one.account()[0].startswith("1 item, 1 agent, 2 rounds;")
+
+
+def test_the_rule_on_changed_answers_stands_beside_every_verdict(smollm):
+    trace = detect(smollm)
+    assert "FlipRateBelow() does not stop (running); in round 3 at most 30.3 %" in trace.beside[0]
+    assert any("FlipRateBelow" in line for line in trace.account())
+    assert trace.to_dict()["beside"] == list(trace.beside)
+    still = DebateLog([[[0, 0]] * 80] * 4, ["A"])
+    assert (
+        detect(still, Unanimity())
+        .beside[0]
+        .startswith("Beside it, FlipRateBelow() stops at t = 1;")
+    )
+    one = DebateLog([[[0, 0]]] * 2, ["A"])
+    assert detect(one, Unanimity()).beside == ()
+
+
+def test_the_drift_is_extrapolated_in_words():
+    wrong = np.arange(400)[:, None] < np.array([200, 80, 30])
+    log = DebateLog(wrong.T[:, :, None].astype(int), ["A", "B"], gold=["A"] * 400)
+    said = detect(log, KSRule(patience=9)).beside[-1]
+    assert "extrapolation, not a bound" in said
