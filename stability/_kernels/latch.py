@@ -1,4 +1,6 @@
-"""The latch of a rule: an item that has stopped stays stopped, with its round and its reason."""
+"""The latch of a rule: an item that has stopped stays stopped: its round, its reason, its row."""
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,3 +55,16 @@ def any_stopped(rounds: npt.NDArray[np.int32]) -> bool:
     for i in range(rounds.size):
         count += rounds[i] >= 0
     return count > 0
+
+
+@kernel
+def carry(
+    rounds: npt.NDArray[np.int32], old: npt.NDArray[Any], new: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """Return new (M, n) with the rows of stopped items taken from old."""
+    rows = new.copy()
+    for i in range(rounds.size):
+        if rounds[i] >= 0:
+            for j in range(rows.shape[1]):
+                rows[i, j] = old[i, j]
+    return rows

@@ -71,7 +71,10 @@ def swapped(
                     (bits >> np.uint64(2)) & np.uint64(0x3333333333333333)
                 )
                 bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-                up += np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))
+                bits += bits >> np.uint64(8)
+                bits += bits >> np.uint64(16)
+                bits += bits >> np.uint64(32)
+                up += np.int64(bits & np.uint64(0x7F))
             net = 2 * up - size[g]
             moved[low[g]] += net
             moved[high[g]] -= net

@@ -15,6 +15,7 @@ from stability._kernels.jit import kernel, whole
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 Int8 = npt.NDArray[np.int8]
+UInt64 = npt.NDArray[np.uint64]
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 
@@ -28,6 +29,14 @@ def _settle(row: Int32, best: int, before: int, draw: float, scratch: Int32) -> 
             votes += row[j] == before
         if votes == best:
             return before
+    if draw == 0.0:
+        # the first leader in the order of the agents, who is soon met
+        for j in range(row.size):
+            votes = 0
+            for k in range(row.size):
+                votes += row[k] == row[j]
+            if votes == best and row[j] >= 0:
+                return int(row[j])
     for j in range(row.size):
         if row[j] >= 0:
             scratch[row[j]] += 1
@@ -48,6 +57,61 @@ def _settle(row: Int32, best: int, before: int, draw: float, scratch: Int32) -> 
                 place += 1
             scratch[code] = 0
     return lead
+
+
+@kernel
+def pack(codes: Int32, width: int, packed: UInt64) -> None:
+    """Fill packed (M,): the votes of all labels side by side, ``width`` bits each.
+
+    Silent agents come first, then unread answers, then the labels. ``width`` bits must hold n, and
+    64 all counts (`packs`). No branch and no memory in the loop over agents: it is vectorised.
+    """
+    n_items, n_agents = codes.shape
+    one = np.uint64(1)
+    bits = np.uint64(width)
+    for i in range(n_items):
+        votes = np.uint64(0)
+        for j in range(n_agents):
+            votes += one << (np.uint64(codes[i, j] + np.int32(2)) * bits)
+        packed[i] = votes
+
+
+@kernel
+def _unpack(
+    packed: UInt64,
+    width: int,
+    n_labels: int,
+    winner: Int32,
+    top: Int32,
+    second: Int32,
+    spoke: Int32,
+) -> None:
+    """Update the leaders from -1, 0, 0 and n: label by label, the loop over items vectorised."""
+    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
+    for i in range(packed.size):
+        spoke[i] -= np.int32(packed[i] & mask)
+    for label in range(n_labels):
+        shift = np.uint64(width * (label + 2))
+        this = np.int32(label)
+        for i in range(packed.size):
+            count = np.int32((packed[i] >> shift) & mask)
+            best = top[i]
+            lead = winner[i]
+            second[i] = max(second[i], min(count, best))
+            winner[i] = this if count > best else lead
+            top[i] = max(best, count)
+
+
+def packs(n_agents: int, n_labels: int) -> int:
+    """Return the bits that hold a count of 0..n, or 0 where the counts of an item need over 63.
+
+    Examples
+    --------
+    >>> packs(15, 4), packs(15, 14)
+    (4, 0)
+    """
+    width = n_agents.bit_length()
+    return width if width * (n_labels + 2) < 64 else 0
 
 
 @kernel
@@ -73,56 +137,58 @@ def tally(
     """
     n_items, n_agents = codes.shape
     n_labels = scratch.size
-    # All counts of an item fit into the bits of one integer when labels and agents are few:
-    # no branch and no memory in the loop over agents, which makes it several times faster.
-    bits = 1
-    while (1 << bits) <= n_agents:
-        bits += 1
-    mask = (1 << bits) - 1
-    packed = bits * (n_labels + 2) < 63
-    met = np.empty(n_agents, np.int32)
-    for i in range(n_items):
-        best = whole(0)
-        runner = 0
-        lead = -1
-        spoke = 0
-        if packed:
-            votes = 0
-            for j in range(n_agents):
-                votes += 1 << (bits * (int(codes[i, j]) + 2))
-            spoke = n_agents - (votes & mask)
-            votes >>= 2 * bits
-            for label in range(n_labels):
-                count = votes & mask
-                votes >>= bits
-                runner = max(runner, min(count, best))
-                if count > best:
-                    lead = label
-                best = max(best, count)
-        else:
+    winner[:] = -1
+    top[:] = 0
+    second[:] = 0
+    present[:] = n_agents
+    width = 1
+    while (1 << width) <= n_agents:
+        width += 1
+    if width * (n_labels + 2) < 64:
+        packed = np.empty(n_items, np.uint64)
+        pack(codes, width, packed)
+        _unpack(packed, width, n_labels, winner, top, second, present)
+    else:
+        met = np.empty(n_agents, np.int32)
+        for i in range(n_items):
             distinct = 0
             for j in range(n_agents):
                 code = codes[i, j]
-                spoke += code != -2
+                present[i] -= code == -2
                 if code >= 0:
                     met[distinct] = code
                     distinct += scratch[code] == 0
                     scratch[code] += 1
             for d in range(distinct):
-                count = int(scratch[met[d]])
+                count = scratch[met[d]]
                 scratch[met[d]] = 0
-                runner = max(runner, min(count, best))
-                if count > best:
-                    lead = int(met[d])
-                best = max(best, count)
-        if runner == best and best > 0:
+                second[i] = max(second[i], min(count, top[i]))
+                if count > top[i]:
+                    winner[i] = met[d]
+                    top[i] = count
+    ties = 0
+    for i in range(n_items):
+        led = top[i] > 0
+        unanimous[i] = led & (top[i] == present[i])
+        ties += led & (top[i] == second[i])
+    if ties > 0:
+        _settle_ties(codes, previous, draws, scratch, winner, top, second)
+
+
+@kernel
+def _settle_ties(
+    codes: Int32,
+    previous: Int32,
+    draws: Float64,
+    scratch: Int32,
+    winner: Int32,
+    top: Int32,
+    second: Int32,
+) -> None:
+    for i in range(codes.shape[0]):
+        if second[i] == top[i] and top[i] > 0:
             draw = draws[i] if draws.size > 0 else 0.0
-            lead = _settle(codes[i], best, previous[i], draw, scratch)
-        winner[i] = lead
-        top[i] = best
-        second[i] = runner
-        present[i] = spoke
-        unanimous[i] = best == spoke and best > 0
+            winner[i] = _settle(codes[i], int(top[i]), int(previous[i]), draw, scratch)
 
 
 @kernel
@@ -262,7 +328,26 @@ def vote_entropy(codes: Int32, terms: Float64, scratch: Int32, bits: Float64) ->
             if code >= 0:
                 total += terms[scratch[code]]
                 scratch[code] = 0
-        bits[i] = np.log2(spoke) - total / spoke if read > 0 else np.inf
+        bits[i] = (terms[spoke] - total) / spoke if read > 0 else np.inf
+
+
+@kernel
+def packed_entropy(
+    packed: UInt64, width: int, n_labels: int, terms: Float64, bits: Float64
+) -> None:
+    """Fill bits (M,) as `vote_entropy` does, from the votes of few labels, packed."""
+    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
+    n_agents = terms.size - 1
+    bits[:] = 0.0
+    for label in range(n_labels):
+        shift = np.uint64(width * (label + 2))
+        for i in range(packed.size):
+            bits[i] += terms[np.int64((packed[i] >> shift) & mask)]
+    for i in range(packed.size):
+        spoke = n_agents - np.int64(packed[i] & mask)
+        # nothing but silent agents and unread answers
+        read = (packed[i] >> np.uint64(2 * width)) != np.uint64(0)
+        bits[i] = (terms[spoke] - bits[i]) / spoke if read else np.inf
 
 
 @kernel
@@ -297,26 +382,60 @@ def vote_divergence(
             if old >= 0:
                 read_before += 1
                 earlier[old] += 1
-        # Votes over the common denominator s r, or s where both are: v out of s, w out of r.
-        alike = s == r
         total = 0.0
         for j in range(2 * n_agents):
             code = codes[i, j] if j < n_agents else before[i, j - n_agents]
             if code >= 0:
-                v = now[code]
-                w = earlier[code]
+                total += _gap(int(now[code]), int(earlier[code]), int(s), int(r), terms)
                 now[code] = 0
                 earlier[code] = 0
-                if alike:
-                    total += terms[v] + terms[w] - terms[v + w]
-                elif v + w > 0:
-                    x = float(v * r)
-                    y = float(w * s)
-                    total -= (x + y) * np.log2(x + y)
-                    total += x * np.log2(x) if v > 0 else 0.0
-                    total += y * np.log2(y) if w > 0 else 0.0
-        if read == 0 or read_before == 0:
-            bits[i] = np.inf
-        else:
-            # rounding may leave less than nothing where the votes are alike
-            bits[i] = max(0.0, 1.0 + total / (2 * s if alike else 2 * s * r))
+        seen = read > 0 and read_before > 0
+        bits[i] = _divergence(total, int(s), int(r)) if seen else np.inf
+
+
+@kernel
+def packed_divergence(
+    packed: UInt64, before: UInt64, width: int, n_labels: int, terms: Float64, bits: Float64
+) -> None:
+    """Fill bits (M,) as `vote_divergence` does, from the votes of few labels, packed."""
+    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
+    n_agents = (terms.size - 1) // 2
+    for i in range(packed.size):
+        s = int(n_agents - np.int64(packed[i] & mask))
+        r = int(n_agents - np.int64(before[i] & mask))
+        now = packed[i] >> np.uint64(2 * width)
+        earlier = before[i] >> np.uint64(2 * width)
+        seen = now != np.uint64(0) and earlier != np.uint64(0)
+        total = 0.0
+        for _ in range(n_labels):
+            total += _gap(int(now & mask), int(earlier & mask), s, r, terms)
+            now >>= np.uint64(width)
+            earlier >>= np.uint64(width)
+        bits[i] = _divergence(total, s, r) if seen else np.inf
+
+
+@kernel
+def _gap(v: int, w: int, s: int, r: int, terms: Float64) -> float:
+    """Return what a label with v of s votes now and w of r before adds.
+
+    Over the common denominator s r, or s where both are.
+    """
+    if s == r:
+        return terms[v] + terms[w] - terms[v + w]
+    x = float(v * r)
+    y = float(w * s)
+    total = 0.0
+    if v + w > 0:
+        total -= (x + y) * np.log2(x + y)
+    if v > 0:
+        total += x * np.log2(x)
+    if w > 0:
+        total += y * np.log2(y)
+    return total
+
+
+@kernel
+def _divergence(total: float, s: int, r: int) -> float:
+    # rounding may leave less than nothing where the votes are alike
+    bits: float = 1.0 + total / (2 * s if s == r else 2 * s * r)
+    return max(0.0, bits)

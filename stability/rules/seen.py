@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stability._kernels.latch import any_stopped
+from stability._kernels.latch import any_stopped, carry
 from stability.errors import NeedsAnswersError, RoundRefusedError
 from stability.log.round import Round
 from stability.rules.state import RuleState
@@ -117,11 +117,12 @@ def look(state: RuleState, round_: Round) -> tuple[Seen, tuple[str, ...]]:
     correct = round_.correct
     if stopped is not None:
         assert state.codes is not None
-        codes = np.where(stopped[:, None], state.codes, codes)
+        assert state.stop_rounds is not None
+        codes = carry(state.stop_rounds, state.codes, codes)
         codes.setflags(write=False)
         if correct is not None:
             assert state.correct is not None
-            correct = np.where(stopped[:, None], state.correct, correct)
+            correct = carry(state.stop_rounds, state.correct, correct)
             correct.setflags(write=False)
     vote = Vote(codes, len(labels), state.vote)
     seen = Seen(t, state.n_agents, n_items, codes, correct, None, None, vote, before, len(labels))

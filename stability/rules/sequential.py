@@ -14,6 +14,7 @@ self-consistency (Aggarwal et al., arXiv 2305.11860).
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log
 from typing import Literal, final
 
@@ -26,6 +27,9 @@ from stability.rules.base import Judgement, Rule, Scope, judgement
 from stability.rules.decision import OSCILLATING, RUNNING, STABLE
 from stability.rules.seen import Seen
 from stability.rules.state import Memory
+
+# Up to this many votes the probabilities are looked up.
+_TABLE = 200
 
 
 @final
@@ -83,8 +87,6 @@ class BetaPosterior(Rule):
         return None
 
     def _judge(self, memory: Memory, seen: Seen) -> tuple[Memory, Judgement]:
-        from scipy.special import betainc
-
         codes = seen.answer_codes(self)
         leads = seen.winner >= 0
         kept = None
@@ -106,7 +108,7 @@ class BetaPosterior(Rule):
             for array in kept:
                 array.setflags(write=False)
             leads = leads & (winner == seen.winner)
-        probability = betainc(second + 1.0, top + 1.0, 0.5)
+        probability = _ahead(top, second)
         said = (
             f"The leading answer has the larger share of the votes with probability "
             f">= {self.confidence} if votes were independent, which votes of a debate are not; "
@@ -115,6 +117,31 @@ class BetaPosterior(Rule):
         lowest, needed = float(probability.min()), float(self.confidence)
         stop = leads & (probability >= self.confidence)
         return kept, judgement(stop, STABLE, said, statistic=lowest, threshold=needed)
+
+
+def _ahead(
+    top: npt.NDArray[np.integer], second: npt.NDArray[np.integer]
+) -> npt.NDArray[np.float64]:
+    """Return I_{1/2}(b + 1, a + 1) for each pair of counts; few votes have few pairs."""
+    most = int(top.max())
+    if most > _TABLE:
+        return _posterior(top, second)
+    found: npt.NDArray[np.float64] = _table(most)[top, second]
+    return found
+
+
+@lru_cache
+def _table(most: int) -> npt.NDArray[np.float64]:
+    votes = np.arange(most + 1)
+    return _posterior(votes[:, None], votes)
+
+
+def _posterior(
+    top: npt.NDArray[np.integer], second: npt.NDArray[np.integer]
+) -> npt.NDArray[np.float64]:
+    from scipy.special import betainc
+
+    return np.asarray(betainc(second + 1.0, top + 1.0, 0.5), np.float64)
 
 
 @final

@@ -19,7 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stability._check import check_real
-from stability._kernels.votes import vote_divergence, vote_entropy
+from stability._kernels.votes import (
+    pack,
+    packed_divergence,
+    packed_entropy,
+    packs,
+    vote_divergence,
+    vote_entropy,
+)
 from stability.rules.base import Judgement, Rule, Scope, judgement
 from stability.rules.decision import CONSENSUS, STABLE
 from stability.rules.seen import Seen
@@ -77,8 +84,12 @@ class EntropyBelow(Rule):
 
     def _judge(self, memory: Memory, seen: Seen) -> tuple[Memory, Judgement]:  # noqa: ARG002
         codes = seen.answer_codes(self)
-        found = np.empty(seen.n_items)
-        vote_entropy(codes, _terms(seen.n_agents), _scratch(seen), found)
+        found, terms = np.empty(seen.n_items), _terms(seen.n_agents)
+        width = packs(seen.n_agents, seen.n_labels)
+        if width:
+            packed_entropy(_packed(codes, width), width, seen.n_labels, terms, found)
+        else:
+            vote_entropy(codes, terms, _scratch(seen), found)
         said = (
             f"The votes of this round have an entropy below {self.bits} bits; agents that agree "
             "may change their minds, and need not be right."
@@ -140,9 +151,13 @@ class JensenShannonBelow(Rule):
         codes = seen.answer_codes(self)
         found = np.full(seen.n_items, np.inf)
         if seen.before is not None and seen.before.codes is not None:
-            terms = _terms(2 * seen.n_agents)
-            scratch = _scratch(seen), _scratch(seen)
-            vote_divergence(codes, seen.before.codes, terms, *scratch, found)
+            terms, before = _terms(2 * seen.n_agents), seen.before.codes
+            width = packs(seen.n_agents, seen.n_labels)
+            if width:
+                votes = _packed(codes, width), _packed(before, width)
+                packed_divergence(*votes, width, seen.n_labels, terms, found)
+            else:
+                vote_divergence(codes, before, terms, _scratch(seen), _scratch(seen), found)
         stop = (found < self.bits) & seen.unchanged()
         said = (
             f"The shares of the votes moved by less than {self.bits} bits in the last step and the "
@@ -166,6 +181,12 @@ def _judged(
     finite = found[np.isfinite(found)]
     largest = float(finite.max()) if finite.size else None
     return judgement(stop, reason, said, statistic=largest, threshold=float(bits))
+
+
+def _packed(codes: npt.NDArray[np.int32], width: int) -> npt.NDArray[np.uint64]:
+    packed = np.empty(len(codes), np.uint64)
+    pack(codes, width, packed)
+    return packed
 
 
 def _scratch(seen: Seen) -> npt.NDArray[np.int32]:

@@ -48,7 +48,7 @@ def test_folded_law_by_hand():
     assert folded_law(fit, 3) == pytest.approx([law[1] + law[2], law[0] + law[3]])
 
 
-def test_folded_latent_distance_twin():
+def test_folded_latent_distance_on_a_fine_grid():
     """The sup over [1/2, 1] of the difference of P(1 - x <= theta <= x), on a fine grid."""
     rng = np.random.default_rng(0)
     a, b = (folded_fit(rng.binomial(7, rng.beta(*shape, 300)), 7) for shape in ((6, 2), (3, 2)))
