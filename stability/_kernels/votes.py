@@ -421,7 +421,7 @@ def _gap(v: int, w: int, s: int, r: int, terms: Float64) -> float:
     Over the common denominator s r, or s where both are.
     """
     if s == r:
-        return terms[v] + terms[w] - terms[v + w]
+        return float(terms[v] + terms[w] - terms[v + w])
     x = float(v * r)
     y = float(w * s)
     total = 0.0
