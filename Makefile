@@ -17,7 +17,7 @@ demo: $(STAMP)  ## the main job on the packaged real recording
 
 # The kernels and their NumPy twins run a second time as plain Python: what numba compiles must be
 # what is written.
-TWINS := tests/stability/log/test_votes.py tests/stability/fit tests/stability/rules/test_contract.py
+TWINS := tests/stability/log/test_votes.py tests/stability/fit tests/stability/rules
 
 # Benchmarks are not part of the suite, and their plugin does not run beside xdist.
 test: $(STAMP)  ## the default suite, on two workers
