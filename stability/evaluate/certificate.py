@@ -99,10 +99,20 @@ class Certificate:
             else "the full debate is right and the stop is wrong"
         )
         if self.rule is None:
-            first = min(self.tested, key=lambda one: one.losses)
+            saving = [one for one in self.tested if one.saved > 0.0]
+            if not saving:
+                return "Nothing can be certified: no rule of the families saves a round here."
+            safest = min(saving, key=lambda one: one.losses)
+            needed = self.max_risk
+            if self.method != "conformal":
+                needed = (1.0 - self.confidence) / len(self.families)
+            why = f", too many for a risk of {self.max_risk:g}"
+            why += f" (p {safest.p_value:.4f}, at most {needed:.4g} needed)"
+            if safest.p_value <= needed:
+                why = ", but a rule before it in its family failed"
             return (
-                f"Nothing can be certified: the safest rule cost {first.losses} of {self.n_items} "
-                f"debates something ({cost}), too many for a risk of {self.max_risk:g}."
+                "Nothing can be certified: of the rules that save rounds, the safest cost "
+                f"{safest.losses} of {self.n_items} debates something ({cost}){why}."
             )
         held = f"debates of {self.n_agents} agents and {self.n_rounds} rounds"
         if self.method == "conformal":

@@ -115,11 +115,23 @@ def test_a_certificate_by_hand():
 def test_nothing_to_certify():
     found = certify(log_of({"settled": 80, "all change at the end": 20}))
     assert (found.rule, found.saved, found.risk_high) == (None, 0.0, 1.0)
-    assert found.sentence.startswith("Nothing can be certified: the safest rule cost 20 of 100")
+    assert "of the rules that save rounds, the safest cost 20 of 100 debates" in found.sentence
+    assert "at most 0.025 needed" in found.sentence
     # a rule that never stops early passes, and is not worth a certificate
     slow = certify(log_of({"slow": 100}), [StableMargin(5, 3)])
     assert slow.tested[0].passed
     assert slow.rule is None
+    assert slow.sentence == (
+        "Nothing can be certified: no rule of the families saves a round here."
+    )
+    # a good rule behind a bad one in its family is not reached
+    hidden = certify(
+        log_of({"settled": 80, "four to one, lost": 20}),
+        [MaxRounds(1), StableMargin(5, 1)],
+    )
+    assert hidden.rule is None
+    assert "cost 0 of 100 debates" in hidden.sentence
+    assert "a rule before it in its family failed" in hidden.sentence
 
 
 def test_the_rule_runs_in_any_loop(tmp_path):
