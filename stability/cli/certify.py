@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from stability.cli.console import print_json, print_table, say
+from stability.cli.console import print_json, print_table, save_picture, say
 from stability.cli.source import add_log, open_log
 from stability.evaluate.certificate import METHODS
 from stability.evaluate.certify import certify
@@ -44,6 +44,7 @@ def add(commands: Any) -> None:
     )
     one.add_argument("--seed", type=int, default=0, help="of the draw of one debate a cluster (0)")
     one.add_argument("--out", type=Path, metavar="FILE", help="write the certificate as JSON")
+    one.add_argument("--plot", type=Path, metavar="FILE", help="draw what each rule saved and cost")
     one.add_argument("--json", action="store_true", help="print JSON")
     one.set_defaults(run=run)
 
@@ -82,6 +83,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is not None:
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
         found.save(arguments.out)
+    if arguments.plot is not None:
+        from stability import plots
+
+        save_picture(plots.certificate(found), arguments.plot)
     if arguments.json:
         print_json(found.to_dict())
     else:
@@ -104,4 +109,6 @@ def run(arguments: argparse.Namespace) -> int:
         say(found.sentence)
         if arguments.out is not None:
             print(f"Certificate: {arguments.out}")
+        if arguments.plot is not None:
+            print(f"Picture: {arguments.plot}")
     return 3 if found.rule is None else 0

@@ -1,11 +1,14 @@
-"""What a command prints: sentences, tables of text, JSON."""
+"""What a command gives out: sentences, tables of text, JSON, pictures."""
 
 import json
 import os
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from rich.console import Console
 
     from stability.evaluate import StabilityTrace
@@ -65,3 +68,13 @@ def console() -> "Console":
 def print_json(value: Any) -> None:
     """Print JSON types; NaN is refused."""
     print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def save_picture(drawn: "Axes | Figure", path: Path) -> None:
+    """Write a figure, or that of its axes, and close it; the folder is made."""
+    from matplotlib import pyplot
+
+    figure = drawn.figure
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150, bbox_inches="tight")
+    pyplot.close(figure)

@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from stability.cli.console import print_trace, say
-from stability.cli.detect import save_picture
+from stability.cli.console import print_trace, save_picture, say
 from stability.datasets import load_recording
 from stability.evaluate import detect
 from stability.rules import Unanimity
@@ -40,5 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
         f"{trace.rounds[-1].flip_share:.1%} of them: {log.n_items} items cannot show that this "
         "debate has settled."
     )
-    save_picture(trace, arguments.plot)
+    from stability import plots
+
+    save_picture(plots.overview(trace), arguments.plot)
     say(f"Picture: {arguments.plot}")

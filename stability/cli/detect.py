@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from stability.cli.console import print_json, print_trace
+from stability.cli.console import print_json, print_trace, save_picture
 from stability.cli.source import add_log, open_log
-from stability.evaluate import StabilityTrace, detect
+from stability.evaluate import detect
 from stability.log import DebateLog
 from stability.rules import (
     BetaPosterior,
@@ -52,7 +52,9 @@ def run(arguments: argparse.Namespace) -> None:
     log = open_log(arguments)
     trace = detect(log, _rule(arguments, log), observable=arguments.observable)
     if arguments.plot is not None:
-        save_picture(trace, arguments.plot)
+        from stability import plots
+
+        save_picture(plots.overview(trace), arguments.plot)
     if arguments.json:
         print_json(trace.to_dict())
         return
@@ -78,11 +80,3 @@ def _rule(arguments: argparse.Namespace, log: DebateLog) -> Rule:
     if arguments.rule in _NAMED:
         return _NAMED[arguments.rule]
     return rule_from_text(arguments.rule)
-
-
-def save_picture(trace: StabilityTrace, path: Path) -> None:
-    """Write the picture of a trace; the folder is made."""
-    from stability import plots
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    plots.overview(trace).savefig(path, dpi=150)

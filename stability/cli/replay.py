@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stability.cli.console import print_json, print_table, say
+from stability.cli.console import print_json, print_table, save_picture, say
 from stability.cli.source import add_log, open_logs
 from stability.evaluate.replay import replay
 from stability.evaluate.split import split
@@ -122,22 +122,15 @@ def _print(name: str, log: DebateLog, frame: "pd.DataFrame") -> None:
 def _frontier(name: str, log: DebateLog, frame: "pd.DataFrame", path: Path) -> None:  # noqa: ARG001
     from stability import plots
 
-    _save(plots.frontier(frame, title=f"{name}: below the line a rule beats a fixed length"), path)
+    title = f"{name}: below the line a rule beats a fixed length"
+    save_picture(plots.frontier(frame, title=title), path)
 
 
 def _heat(name: str, log: DebateLog, frame: "pd.DataFrame", path: Path) -> None:  # noqa: ARG001
     from stability import plots
 
     title = f"{name}: rounds held, and what that changes (–: does not stop)"
-    _save(plots.heat_map(sweep_ks(log), title=title), path)
-
-
-def _save(ax: Any, path: Path) -> None:
-    from matplotlib import pyplot
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    ax.figure.savefig(path, dpi=150, bbox_inches="tight")
-    pyplot.close(ax.figure)
+    save_picture(plots.heat_map(sweep_ks(log), title=title), path)
 
 
 def _slug(name: str) -> str:

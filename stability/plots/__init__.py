@@ -1,8 +1,9 @@
-"""Pictures: the rounds of a debate, and what stopping rules save and change.
+"""Pictures: the rounds of a debate, what stopping rules save and change, certificates.
 
 Every function takes the axes it draws on and returns them; without axes it opens a pyplot figure.
 """
 
+from stability.plots.certificate import certificate
 from stability.plots.replay import frontier, heat_map
 from stability.plots.rounds import (
     distances,
@@ -14,6 +15,7 @@ from stability.plots.rounds import (
 )
 
 __all__ = [
+    "certificate",
     "distances",
     "expected_items",
     "finding",
