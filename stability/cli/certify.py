@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None:
         from stability import plots
 
-        save_picture(plots.certificate(found), arguments.plot)
+        save_picture(plots.certificate(found).figure, arguments.plot)
     if arguments.json:
         print_json(found.to_dict())
     else:

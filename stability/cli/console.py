@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
     from rich.console import Console
 
     from stability.evaluate import StabilityTrace
@@ -70,11 +69,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def save_picture(drawn: "Axes | Figure", path: Path) -> None:
-    """Write a figure, or that of its axes, and close it; the folder is made."""
+def save_picture(figure: "Figure | SubFigure", path: Path) -> None:
+    """Write a whole figure and close it; the folder is made."""
     from matplotlib import pyplot
 
-    figure = drawn.figure
+    whole: Any = figure.figure
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150, bbox_inches="tight")
-    pyplot.close(figure)
+    whole.savefig(path, dpi=150, bbox_inches="tight")
+    pyplot.close(whole)

@@ -123,14 +123,14 @@ def _frontier(name: str, log: DebateLog, frame: "pd.DataFrame", path: Path) -> N
     from stability import plots
 
     title = f"{name}: below the line a rule beats a fixed length"
-    save_picture(plots.frontier(frame, title=title), path)
+    save_picture(plots.frontier(frame, title=title).figure, path)
 
 
 def _heat(name: str, log: DebateLog, frame: "pd.DataFrame", path: Path) -> None:  # noqa: ARG001
     from stability import plots
 
     title = f"{name}: rounds held, and what that changes (–: does not stop)"
-    save_picture(plots.heat_map(sweep_ks(log), title=title), path)
+    save_picture(plots.heat_map(sweep_ks(log), title=title).figure, path)
 
 
 def _slug(name: str) -> str:

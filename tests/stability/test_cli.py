@@ -6,6 +6,7 @@ import sys
 from types import ModuleType
 
 import pytest
+from matplotlib.figure import Figure
 
 from stability import __version__
 from stability.__main__ import main
@@ -25,12 +26,12 @@ def picture(monkeypatch):
     """Stand in for the plots: what is asked for, and a file that shows it was written."""
     asked = []
 
-    class Figure:
+    class Plain(Figure):
         def savefig(self, path, **options):
             path.write_text(json.dumps(options))
 
     module = ModuleType("stability.plots")
-    module.overview = lambda trace: asked.append(trace) or Figure()
+    module.overview = lambda trace: asked.append(trace) or Plain()
     monkeypatch.setitem(sys.modules, "stability.plots", module)
     monkeypatch.setattr("stability.plots", module, raising=False)
     return asked
