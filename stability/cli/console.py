@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stability.evaluate import StabilityTrace
 
 _NAME = 34
-_WIDE = 160
+_WIDE = 1000  # off a terminal nothing is folded
 
 
 def print_trace(trace: "StabilityTrace") -> None:

@@ -119,10 +119,12 @@ def condensed(
     >>> heads, body[-1]
     (('rule', 'smollm'), ('Unanimity()', '20.8 / 1.4'))
     """
+    # the longest debate names the baselines first, so that they stand by length
+    longest = sorted(frames.values(), key=lambda frame: -(frame["kind"] == "baseline").sum())
     names = dict.fromkeys(
         name
-        for kind in ("baseline", "rule")
-        for frame in frames.values()
+        for kind, held in (("baseline", longest), ("rule", list(frames.values())))
+        for frame in held
         for name in frame.loc[frame["kind"] == kind, "rule"]
     )
     body = []

@@ -5,7 +5,7 @@ import pytest
 
 from stability.datasets import load_smollm_debates
 from stability.evaluate.replay import replay
-from stability.evaluate.tables import account, published_table, table
+from stability.evaluate.tables import account, condensed, published_table, table
 from stability.log import DebateLog
 from stability.rules import KSRule, PluralityUnchanged, Unanimity
 
@@ -97,3 +97,13 @@ def test_published_layout_of_what_is_not_known():
         published_table({})
     with pytest.raises(ValueError, match="max_drop"):
         published_table(replay(log, []), max_drop=-1)
+
+
+def test_condensed_baselines_stand_by_length(frame):
+    short = replay(load_smollm_debates().select(rounds=2), [Unanimity()])
+    heads, body = condensed({"short": short, "long": frame})
+    assert heads == ("rule", "short", "long")
+    told = [row[0] for row in body[:4]]
+    assert told == ["round-0 vote", "fixed t = 1", "fixed t = 2", "full debate"]
+    assert body[2][1] == "-"
+    assert [row[0] for row in body[4:]] == ["Unanimity()", "PluralityUnchanged()", "KSRule()"]
