@@ -33,7 +33,8 @@ lint: $(STAMP)  ## style, types, import direction
 bench: $(STAMP)  ## speed, beside rivals
 	$(BIN)/python -m pytest benchmarks -q --benchmark-enable --benchmark-only --override-ini addopts=--import-mode=importlib
 
-docs: $(STAMP)  ## the documentation as a site
+docs: $(STAMP)  ## the documentation as a site, its pictures drawn anew
+	$(BIN)/python docs/pictures/make.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
 clean:

@@ -22,6 +22,7 @@ import numpy as np
 
 from stability._check import check_int, check_real
 from stability.evaluate.detect import observed_counts
+from stability.evaluate.trace import plural
 from stability.fit.null import ITEM_LAW
 from stability.fit.result import MixtureFit
 from stability.log import DebateLog
@@ -57,9 +58,10 @@ class Plan:
     def sentence(self) -> str:
         """The plan in words."""
         looks = "one look" if self.looks == 1 else f"{self.looks} looks"
+        rounds = plural(self.lag, "round")
         return (
             f"{self.items} items show, with probability {self.power:g}, that the mean share moves "
-            f"by less than {self.delta:g} over {self.lag} rounds, if it does not move at all "
+            f"by less than {self.delta:g} over {rounds}, if it does not move at all "
             f"(level {self.level:g} over {looks}, sd of an item's change {self.sd:.3f}; below "
             f"{self.least} items nothing can be decided)."
         )

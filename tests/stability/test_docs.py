@@ -14,7 +14,8 @@ import pytest
 import stability
 
 PAGES = ["README.md", "docs/index.md", "docs/recorded.md", "docs/live.md", "docs/rules.md"]
-PAGES += ["docs/single.md", "docs/estimator.md", "docs/distance.md", "docs/api.md"]
+PAGES += ["docs/which.md", "docs/certified.md", "docs/single.md", "docs/estimator.md"]
+PAGES += ["docs/distance.md", "docs/api.md"]
 ROOT = Path(stability.__file__).parent
 MODULES = sorted(
     ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
@@ -57,8 +58,9 @@ def test_page(page, root, folder):
     for code, expected in blocks:
         compiled = compile(code, page, "exec")
         assert printed(lambda compiled=compiled: exec(compiled, space)) == expected
-    if page == "docs/recorded.md":
-        assert (folder / "debates.png").stat().st_size > 10_000
+    shown = re.findall(r"\]\(pictures/(\S+)\)", text)
+    for name in [*shown, "debates.png"] if page == "docs/recorded.md" else shown:
+        assert (folder / name).stat().st_size > 10_000
 
 
 def test_links_lead_somewhere(root):
