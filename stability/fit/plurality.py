@@ -62,7 +62,8 @@ def folded_distance(
     def gap(ends: Float) -> Float:
         # the mass within ``ends`` of either end of [0, 1]: the leader has more than 1 - ends
         outer = [latent_below(fit, ends) + latent_below(fit, ends, mirror=True) for fit in (a, b)]
-        return np.abs(outer[0] - outer[1])
+        # two shares of one law may add up to more than 1 by a rounding
+        return np.minimum(np.abs(outer[0] - outer[1]), 1.0)
 
     if grid is not None:
         return float(gap(np.linspace(0.0, 0.5, (grid + 1) // 2)[:-1]).max())

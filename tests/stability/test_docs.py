@@ -7,6 +7,7 @@ import io
 import re
 import runpy
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,9 @@ def folder(tmp_path, monkeypatch, root):
     packaged = root / "stability" / "datasets" / "data" / "smollm2-local.csv.gz"
     shutil.copy(packaged, tmp_path / "debates.csv.gz")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    yield tmp_path
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def printed(call):

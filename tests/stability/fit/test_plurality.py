@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from stability.fit.distance import latent_below
@@ -25,6 +25,7 @@ counts = st.integers(1, 8).flatmap(
 
 
 @settings(max_examples=40, deadline=None)
+@example((3, [1], [0, 0, 1]))  # D is 1 and not more
 @given(counts)
 def test_folding_forgets_the_side(data):
     n, a, b = data

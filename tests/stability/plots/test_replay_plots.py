@@ -137,6 +137,7 @@ def test_without_axes_a_figure_is_opened(frame, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     import matplotlib.pyplot as plt
 
+    plt.close("all")
     try:
         plots.frontier(frame)
         plots.heat_map(sweep_ks(load_smollm_debates(), [0.05], [1]))
