@@ -1,4 +1,41 @@
 """Exact theory of debate in finite latent-concept models.
 
-This package is a named place, not yet a library: it holds no public names in this version.
+A model says what agents believe and how they answer (`AgentType`, `DebateModel`), what stands
+between an answer and its readers (`DiversityPruning`, `QualityPruning`, `Refutation`), and has an
+exact law (`CountChain`). Nothing is simulated.
 """
+
+from theory.model.chain import ChainTooLargeError, CountChain
+from theory.model.concepts import AgentType, DebateModel
+from theory.model.cumulative import CumulativeChain
+from theory.model.interventions import DiversityPruning, QualityPruning, Refutation
+from theory.model.others import OthersChain
+from theory.model.random_models import random_model
+from theory.model.response import leading_concept, next_law, posterior
+from theory.model.selection import divergence, diversity_subset, quality_subset
+from theory.model.stationary import expected_rounds, stationary_law
+from theory.model.vectors import VectorChain
+from theory.ties import Ties
+
+__all__ = [
+    "AgentType",
+    "ChainTooLargeError",
+    "CountChain",
+    "CumulativeChain",
+    "DebateModel",
+    "DiversityPruning",
+    "OthersChain",
+    "QualityPruning",
+    "Refutation",
+    "Ties",
+    "VectorChain",
+    "divergence",
+    "diversity_subset",
+    "expected_rounds",
+    "leading_concept",
+    "next_law",
+    "posterior",
+    "quality_subset",
+    "random_model",
+    "stationary_law",
+]

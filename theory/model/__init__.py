@@ -1,0 +1,1 @@
+"""Debates in finite latent-concept models, exactly."""
