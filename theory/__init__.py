@@ -15,20 +15,28 @@ from theory.model.response import leading_concept, next_law, posterior
 from theory.model.selection import divergence, diversity_subset, quality_subset
 from theory.model.stationary import expected_rounds, stationary_law
 from theory.model.vectors import VectorChain
+from theory.theorems import THEOREMS, Counterexample, Theorem, Verdict, check
+from theory.theorems.search import Search, search_counterexample
 from theory.ties import Ties
 
 __all__ = [
+    "THEOREMS",
     "AgentType",
     "ChainTooLargeError",
     "CountChain",
+    "Counterexample",
     "CumulativeChain",
     "DebateModel",
     "DiversityPruning",
     "OthersChain",
     "QualityPruning",
     "Refutation",
+    "Search",
+    "Theorem",
     "Ties",
     "VectorChain",
+    "Verdict",
+    "check",
     "divergence",
     "diversity_subset",
     "expected_rounds",
@@ -37,5 +45,6 @@ __all__ = [
     "posterior",
     "quality_subset",
     "random_model",
+    "search_counterexample",
     "stationary_law",
 ]

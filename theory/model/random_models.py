@@ -1,5 +1,8 @@
 """Random models, for property tests and for the search of counterexamples."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from theory._check import check_int
@@ -53,6 +56,13 @@ def random_model(
     return DebateModel(
         made, tuple(sizes), truth=int(rng.integers(k)), correct=int(rng.integers(width))
     )
+
+
+def model_within(
+    rng: np.random.Generator, space: Mapping[str, Any], **defaults: Any
+) -> DebateModel:
+    """Return a random model whose ranges are those of ``space``, else the defaults."""
+    return random_model(rng, **(defaults | dict(space)))
 
 
 def _drawn(rng: np.random.Generator, name: str, value: int | tuple[int, int], least: int) -> int:
