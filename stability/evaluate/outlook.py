@@ -104,7 +104,8 @@ def outlook_by_source(logs: Mapping[str, DebateLog]) -> "pd.DataFrame":
     Raises
     ------
     ValueError
-        When ``logs`` is empty, or no debate of a log ran through at least two rounds.
+        When ``logs`` is empty, no debate of a log ran through at least two rounds, or a log has no
+        readable answer before its last round.
 
     Examples
     --------
@@ -137,6 +138,11 @@ def _count(source: str, log: DebateLog) -> list[dict[str, object]]:
     held[1:] = winner[1:-1] == winner[:-2]
     changed = winner[:-1] != winner[-1]
     level = _levels(votes[:-1], spoke[:-1])
+    if not here.any():
+        raise ValueError(
+            f"`logs` must hold a readable answer before the last round: {source!r} has none in "
+            f"its {int(whole.sum())} debates in full length"
+        )
     keys = np.stack([spoke[:-1], level, held])[:, here]
     states, place = np.unique(keys, axis=1, return_inverse=True)
     place = place.reshape(-1)

@@ -101,6 +101,8 @@ def test_logs_are_checked(logs):
 def test_debates_of_one_round_are_refused():
     with pytest.raises(ValueError, match="'x' has 1 rounds"):
         outlook({"x": DebateLog([[[A]]], ["A"])})
+    with pytest.raises(ValueError, match="readable answer before the last round: 'x' has none"):
+        outlook({"x": DebateLog([[[-1, -2]], [[A, A]]], ["A"])})
     with pytest.raises(ValueError, match="`least` must be >= 1"):
         outlook({"x": load_smollm_debates()}, least=0)
 
