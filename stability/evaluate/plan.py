@@ -220,7 +220,7 @@ def items_for_certificate(
     >>> [items_for_certificate(losses=x) for x in (0, 1, 2)]
     [59, 93, 124]
     """
-    from scipy.special import bdtr
+    from scipy.special import betainc
 
     risk = check_real("max_risk", max_risk, low=0.0, high=1.0, closed_low=False, closed_high=False)
     sure = check_real(
@@ -228,12 +228,17 @@ def items_for_certificate(
     )
     lost = check_int("losses", losses, minimum=0)
     error = (1.0 - sure) / check_int("families", families, minimum=1)
+
+    def enough(items: int) -> bool:
+        # P(Bin(M, risk) <= losses) by the beta integral, which takes any M
+        return bool(1.0 - betainc(lost + 1, items - lost, risk) <= error)
+
     low, high = lost, lost + 1
-    while bdtr(lost, high, risk) > error:
+    while not enough(high):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if bdtr(lost, middle, risk) <= error else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 

@@ -174,9 +174,11 @@ class PairedEquivalence(Rule):
                 f"{level:.4g}, even if no item changes: {self.least} are needed.",
             )
         stop = p is not None and p <= level and not spent and not hopeless
+        rounds = "round" if self.lag == 1 else f"{self.lag} rounds"
+        looks = "one look" if self.n_looks == 1 else f"{self.n_looks} looks"
         said = (
-            f"The mean share moved by less than {self.delta} over the last {self.lag} rounds, at "
-            f"level {self.level} over {self.n_looks} looks; changes of single items may cancel, "
+            f"The mean share moved by less than {self.delta} over the last {rounds}, at "
+            f"level {self.level} over {looks}; changes of single items may cancel, "
             "and later rounds may add to it."
         )
         recent = (*kept[1:], counts[:3])

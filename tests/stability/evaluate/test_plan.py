@@ -91,6 +91,9 @@ def test_items_for_a_certificate(families, risk):
         assert (
             binom.cdf(losses, items, risk) <= 0.05 / families < binom.cdf(losses, items - 1, risk)
         )
+    # beyond what a binomial routine counts in 32 bits
+    rare = items_for_certificate(1e-9, 0.95)
+    assert rare == pytest.approx(np.log(0.05) / np.log1p(-1e-9), rel=1e-7)
 
 
 def test_bad_certificates():
