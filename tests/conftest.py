@@ -15,6 +15,7 @@ WITHOUT_SEARCH = tuple(
     for name in (
         "integration",
         "sims",
+        "theory",
         "stability/datasets",
         "stability/fit/test_betabinom.py",
         "stability/fit/test_table.py",

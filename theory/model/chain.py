@@ -53,7 +53,7 @@ class CountChain:
     --------
     >>> chain = CountChain(DebateModel.binary(n=7, weight=.6, right=.75))
     >>> [round(chain.accuracy(t), 4) for t in range(3)]
-    [0.55, 0.5823, 0.5846]
+    [0.55, 0.5679, 0.5698]
     """
 
     def __init__(self, model: DebateModel, *, memory: int = 2**30) -> None:

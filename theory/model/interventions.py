@@ -62,8 +62,8 @@ class DiversityPruning:
     >>> from theory.model.concepts import DebateModel
     >>> model = DebateModel.binary(n=5, weight=.6, right=.8)
     >>> law = DiversityPruning(4).prepare(model)
-    >>> law.states[law.kept(4)].tolist()  # of (1, 4): the minority is kept
-    [[1, 3]]
+    >>> law.states[law.kept(4)].tolist()  # of (4, 1): the minority is kept
+    [[3, 1]]
     """
 
     k: int

@@ -39,7 +39,7 @@ class OthersChain:
     --------
     >>> chain = OthersChain(DebateModel.binary(n=3, weight=.6, right=.75))
     >>> [round(chain.accuracy(t), 4) for t in range(3)]
-    [0.55, 0.5625, 0.5648]
+    [0.55, 0.5538, 0.5547]
     """
 
     def __init__(self, model: DebateModel) -> None:

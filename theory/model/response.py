@@ -77,6 +77,12 @@ def leading_concept(kind: AgentType, counts: npt.ArrayLike, tempering: float = 1
     """Return argmax_theta p(theta | c), the lowest theta among equals, shape (...).
 
     Equal up to rounding: posteriors that differ by less than 1e-12 in the logarithm are tied.
+
+    Examples
+    --------
+    >>> kind = AgentType([.5, .5], [1, 1], [[.75, .25], [.25, .75]])
+    >>> leading_concept(kind, [[3, 1], [2, 2], [1, 3]]).tolist()
+    [0, 0, 1]
     """
     logs = log_evidence(kind, counts, tempering)
     top = logs.max(axis=-1, keepdims=True)

@@ -36,7 +36,7 @@ class VectorChain:
     --------
     >>> chain = VectorChain(DebateModel.binary(n=3, weight=.6, right=.75))
     >>> round(chain.accuracy(1), 4)
-    0.5703
+    0.5563
     """
 
     def __init__(self, model: DebateModel) -> None:

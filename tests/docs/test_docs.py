@@ -13,14 +13,17 @@ from pathlib import Path
 import pytest
 
 import stability
+import theory
 
+HOME = Path(stability.__file__).parents[1]
 PAGES = ["README.md", "docs/index.md", "docs/recorded.md", "docs/live.md", "docs/rules.md"]
 PAGES += ["docs/which.md", "docs/certified.md", "docs/single.md", "docs/estimator.md"]
 PAGES += ["docs/distance.md", "docs/api.md"]
-ROOT = Path(stability.__file__).parent
+PAGES += [path.relative_to(HOME).as_posix() for path in sorted(HOME.glob("docs/theory/*.md"))]
 MODULES = sorted(
-    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
-    for path in ROOT.rglob("*.py")
+    ".".join(path.relative_to(HOME).with_suffix("").parts)
+    for package in ("stability", "theory")
+    for path in (HOME / package).rglob("*.py")
     if ">>>" in path.read_text("utf-8")
 )
 # A code block, and the text block under it: what it prints.
@@ -105,8 +108,9 @@ def test_docstrings(name):
 
 def test_public_names_have_an_example_or_are_plain_data():
     """Functions and rules show a call; results and errors are shown where they are made."""
-    for name in stability.__all__:
-        value = getattr(stability, name)
-        assert name == "SILENT" or (value.__doc__ or "").strip(), name
-        if callable(value) and not isinstance(value, type):
-            assert ">>>" in value.__doc__, f"{name} has no example"
+    for package in (stability, theory):
+        for name in package.__all__:
+            value = getattr(package, name)
+            assert name in ("SILENT", "THEOREMS") or (value.__doc__ or "").strip(), name
+            if callable(value) and not isinstance(value, type):
+                assert ">>>" in value.__doc__, f"{name} has no example"
