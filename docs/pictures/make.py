@@ -15,9 +15,9 @@ HERE = Path(__file__).resolve().parent
 
 
 def main() -> None:
-    for page in sorted(HERE.parent.glob("*.md")):
+    for page in sorted(HERE.parent.rglob("*.md")):
         text = page.read_text("utf-8")
-        shown = re.findall(r"\]\(pictures/(\S+)\)", text)
+        shown = re.findall(r"\]\((?:\.\./)?pictures/(\S+)\)", text)
         if not shown:
             continue
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):

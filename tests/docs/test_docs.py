@@ -64,7 +64,7 @@ def test_page(page, root, folder):
     for code, expected in blocks:
         compiled = compile(code, page, "exec")
         assert printed(lambda compiled=compiled: exec(compiled, space)) == expected
-    shown = re.findall(r"\]\(pictures/(\S+)\)", text)
+    shown = re.findall(r"\]\((?:\.\./)?pictures/(\S+)\)", text)
     for name in [*shown, "debates.png"] if page == "docs/recorded.md" else shown:
         assert (folder / name).stat().st_size > 10_000
 

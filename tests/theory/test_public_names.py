@@ -9,6 +9,21 @@ def test_public_names_are_the_pinned_ones(root):
     assert all(hasattr(theory, name) for name in theory.__all__)
 
 
+def test_every_public_name_is_on_the_api_page(root):
+    page = (root / "docs" / "api.md").read_text("utf-8")
+    for name in theory.__all__:
+        assert f"`{name}`" in page or f"`{name}(" in page, f"{name} is not in docs/api.md"
+
+
+def test_pages_of_theorems_hold_their_statements(root):
+    """The page of a theorem and its module say the same."""
+    for name, one in theory.THEOREMS.items():
+        page = root / "docs" / "theory" / f"{name.lower().replace('.', '-')}.md"
+        text = " ".join(page.read_text("utf-8").replace("\n> ", " ").split())
+        for said in (one.printed, one.repaired, one.proof, one.title):
+            assert " ".join(said.split()) in text, (name, said)
+
+
 def test_ties_have_the_values_of_stability():
     import stability.log.ties
 

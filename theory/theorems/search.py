@@ -6,7 +6,7 @@ is minimised is the margin. The result is rounded to a few digits, so that it ca
 as long as it stays a violation.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,10 @@ from theory._check import check_choice, check_int
 from theory.model.concepts import AgentType, DebateModel
 from theory.model.interventions import Refutation
 from theory.theorems import THEOREMS
-from theory.theorems.base import STATEMENTS, TOLERANCE, Theorem, Verdict
+from theory.theorems.base import STATEMENTS, TOLERANCE, Verdict
 
 Float64 = npt.NDArray[np.float64]
+Margins = Callable[[DebateModel], float | None]
 _KEPT = 6  # starts of the refinement
 _FIRST = 0.5  # share of the budget for random models
 
@@ -61,6 +62,7 @@ def search_counterexample(
     seed: int = 0,
     statement: str = "printed",
     exclude: Iterable[DebateModel] = (),
+    where: Callable[[DebateModel], bool] | None = None,
     **options: Any,
 ) -> Search:
     """Search for a model that violates a statement.
@@ -78,6 +80,8 @@ def search_counterexample(
     statement : {"printed", "repaired"}
     exclude : iterable of DebateModel
         Models that do not count, such as those already known.
+    where : callable, optional
+        A condition on the model besides the assumptions.
     **options
         Of the check.
 
@@ -98,14 +102,20 @@ def search_counterexample(
     check_int("budget", budget, minimum=2)
     rng = np.random.default_rng(check_int("seed", seed, minimum=0))
     one, known, bounds = THEOREMS[theorem], set(exclude), dict(space or {})
+
+    def margin_of(model: DebateModel) -> float | None:
+        """Return the margin, or None for a model that does not count."""
+        if model in known or not (where is None or where(model)):
+            return None
+        return one.check(model, statement=statement, **options).margin
+
     drawn: list[tuple[float, DebateModel]] = []
     first = max(1, int(budget * _FIRST))
     for _ in range(first):
         model = one.sample(rng, statement, **bounds)
-        if model not in known:
-            margin = _margin(one, model, statement, options)
-            if margin is not None:
-                drawn.append((margin, model))
+        margin = margin_of(model)
+        if margin is not None:
+            drawn.append((margin, model))
     if not drawn:
         raise ValueError(f"`space` must hold models that meet the assumptions of {theorem}")
     # the worst of each shape, so that one shape in which nothing is to be found takes not all
@@ -114,37 +124,24 @@ def search_counterexample(
         worst.setdefault((model.n_concepts, model.n_answers), (margin, model))
     starts = list(worst.values())[:_KEPT]
     steps = (budget - first) // len(starts)
-    refined = [
-        _refined(one, model, margin, rng, steps, statement, options, known)
-        for margin, model in starts
-    ]
+    refined = [_refined(model, margin, rng, steps, margin_of) for margin, model in starts]
     margin, best = min(refined, key=lambda pair: pair[0])
-    best = _rounded(one, best, margin, statement, options)
+    best = _rounded(best, margin, margin_of)
     verdict = one.check(best, statement=statement, **options)
     return Search(theorem, statement, best, verdict, budget, seed)
 
 
-def _margin(
-    theorem: Theorem, model: DebateModel, statement: str, options: Mapping[str, Any]
-) -> float | None:
-    """Return the margin, or None where the assumptions fail."""
-    return theorem.check(model, statement=statement, **options).margin
-
-
 def _refined(
-    theorem: Theorem,
     model: DebateModel,
     margin: float,
     rng: np.random.Generator,
     steps: int,
-    statement: str,
-    options: Mapping[str, Any],
-    known: set[DebateModel],
+    margin_of: Margins,
 ) -> tuple[float, DebateModel]:
     scale = 0.5
     for _ in range(steps):
         moved = _moved(model, rng, scale)
-        found = None if moved in known else _margin(theorem, moved, statement, options)
+        found = margin_of(moved)
         if found is not None and found < margin:
             margin, model, scale = found, moved, min(1.0, scale * 1.5)
         else:
@@ -178,13 +175,7 @@ def _jittered(law: Float64, rng: np.random.Generator, scale: float) -> Float64:
     return found
 
 
-def _rounded(
-    theorem: Theorem,
-    model: DebateModel,
-    margin: float,
-    statement: str,
-    options: Mapping[str, Any],
-) -> DebateModel:
+def _rounded(model: DebateModel, margin: float, margin_of: Margins) -> DebateModel:
     """Return the model to as few digits as leave nine tenths of the violation."""
     for digits in (2, 3, 4):
         try:
@@ -202,7 +193,7 @@ def _rounded(
             short = model.with_(types=types, rewrite=rewrite)
         except ValueError:  # a probability was rounded to nothing
             continue
-        found = _margin(theorem, short, statement, options)
+        found = margin_of(short)
         if found is not None and found < min(0.9 * margin, -TOLERANCE):
             return short
     return model

@@ -17,6 +17,7 @@ from theory import (
     search_counterexample,
 )
 from theory.theorems import diversity_pruning, quality_pruning, refutation, shared_misconception
+from theory.theorems.conditions import named_answer, rival, truth_gives_correct
 
 IDS = list(THEOREMS)
 # Statements that are right as printed: no model may violate them.
@@ -178,15 +179,24 @@ def test_the_search_refuses():
 def test_found_models_are_new():
     """Three found models, smaller or worse than the listed ones; the seeds give them."""
     listed = {name: [c.model for c in THEOREMS[name].counterexamples()] for name in IDS}
-    for name, space, most in (
-        ("EL-5.4", {"n": 2, "answers": 2}, -2 * 0.0384),
-        ("EL-6.1", {"n": 3}, -2 * 0.0927),
-        ("EL-6.2", {"n": 2}, -2 * 0.1103),
+
+    def honest(model):
+        """The right answer for the right reason, and a misconception with another answer."""
+        answer = named_answer(model, rival(model, model.types[1]))
+        return truth_gives_correct(model) and answer != model.correct
+
+    for name, space, where, most in (
+        ("EL-5.4", {"n": 2, "answers": 3}, honest, -2 * 0.0384),
+        ("EL-6.1", {"n": 3}, None, -2 * 0.0927),
+        ("EL-6.2", {"n": 2}, None, -2 * 0.1103),
     ):
-        found = search_counterexample(name, space, budget=300, seed=1, exclude=listed[name])
+        found = search_counterexample(
+            name, space, budget=400, seed=1, exclude=listed[name], where=where
+        )
         assert found.model not in listed[name]
         assert found.model.n_agents < min(model.n_agents for model in listed[name])
         assert found.verdict.margin < most
+        assert where is None or where(found.model)
 
 
 def test_random_models_that_are_plain_meet_lemma_and_bound():
