@@ -5,6 +5,16 @@ between an answer and its readers (`DiversityPruning`, `QualityPruning`, `Refuta
 exact law (`CountChain`). Nothing is simulated.
 """
 
+from theory.beyond.jury import effective_votes, gated_jury_accuracy, jury_accuracy, jury_limit
+from theory.beyond.opinions import (
+    degroot,
+    degroot_limit,
+    disagreement_rate,
+    friedkin_johnsen,
+    friedkin_johnsen_limit,
+)
+from theory.beyond.tempering import critical_strength, with_strength
+from theory.beyond.urn import UrnDebate
 from theory.model.chain import ChainTooLargeError, CountChain
 from theory.model.concepts import AgentType, DebateModel
 from theory.model.cumulative import CumulativeChain
@@ -34,12 +44,23 @@ __all__ = [
     "Search",
     "Theorem",
     "Ties",
+    "UrnDebate",
     "VectorChain",
     "Verdict",
     "check",
+    "critical_strength",
+    "degroot",
+    "degroot_limit",
+    "disagreement_rate",
     "divergence",
     "diversity_subset",
+    "effective_votes",
     "expected_rounds",
+    "friedkin_johnsen",
+    "friedkin_johnsen_limit",
+    "gated_jury_accuracy",
+    "jury_accuracy",
+    "jury_limit",
     "leading_concept",
     "next_law",
     "posterior",
@@ -47,4 +68,5 @@ __all__ = [
     "random_model",
     "search_counterexample",
     "stationary_law",
+    "with_strength",
 ]

@@ -1,0 +1,1 @@
+"""Neighbours of the two theories: urns, juries, averaged opinions, weakened evidence."""
