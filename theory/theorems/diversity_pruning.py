@@ -111,6 +111,40 @@ def misconception_of(model: DebateModel) -> int:
     return max(wrong)[1] if wrong else rival(model, model.types[0])
 
 
+def helps_in_large_debates(model: DebateModel, k: int | None = None) -> bool:
+    """Say whether pruning lowers the share of y' when there are many such agents.
+
+    The debate without pruning settles on argmin_theta KL(qbar0 || R_theta), where y' has the share
+    R(theta, y'); with pruning the share of y' tends to sum_e (n_e / n) q_e(y' | s*). One kernel.
+
+    Examples
+    --------
+    >>> weak = DebateModel.shared_misconception(7, 4, weight=.95, misled=.49, right=.8, wrong=.3)
+    >>> strong = DebateModel.shared_misconception(7, 6, weight=.8, misled=.05, right=.8, wrong=.3)
+    >>> helps_in_large_debates(weak, 4), helps_in_large_debates(strong, 4)
+    (False, True)
+    """
+    answer = named_answer(model, misconception_of(model))
+    return _limit(model, answer, k) < settled_share(model, answer)
+
+
+def settled_share(model: DebateModel, answer: int) -> float:
+    """Return the share of an answer in a large debate without pruning, after round 0."""
+    kernel = model.types[0].kernel
+    first = model.first_law
+    theta = int((first * (np.log(first) - np.log(kernel))).sum(axis=1).argmin())
+    return float(kernel[theta, answer])
+
+
+def _limit(model: DebateModel, answer: int, k: int | None) -> float:
+    """sum_e (n_e / n) q_e(answer | s*)."""
+    total = sum(
+        size * float(next_law(kind, one[0], model.tempering)[answer])
+        for kind, size, one in zip(model.types, model.sizes, _best(model, k), strict=True)
+    )
+    return total / model.n_agents
+
+
 def margin(model: DebateModel, statement: str, *, k: int | None = None, rounds: int = 5) -> Margin:
     """Return P(y') without less P(y') with pruning at T, or the slack of the limit."""
     check_int("rounds", rounds, minimum=1)
@@ -123,11 +157,7 @@ def margin(model: DebateModel, statement: str, *, k: int | None = None, rounds: 
         evidence = {"y'": answer, "k": pruning.k, "P(y') without": without, "with": pruned}
         return Margin(without - pruned, evidence)
     best = _best(model, pruning.k)
-    limit = sum(
-        size * float(next_law(kind, one[0], model.tempering)[answer])
-        for kind, size, one in zip(model.types, model.sizes, best, strict=True)
-    )
-    limit /= model.n_agents
+    limit = _limit(model, answer, pruning.k)
     needed = np.max([one[0] for one in best], axis=0)
     short = (viewed.states < needed).any(axis=1)
     worst, evidence = np.inf, {}

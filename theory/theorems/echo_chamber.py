@@ -192,6 +192,27 @@ def chernoff_information(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     return max(0.0, -value((low + high) / 2.0))
 
 
+def starting_exponent(kind: AgentType) -> float:
+    """Return E0, the rate in n at which a start on the wrong side dies out.
+
+    With b = argmin_theta KL(q0 || R_theta) it is the least over the other concepts of
+    -min_{s >= 0} log sum_a q0(a) (R_theta(a) / R_b(a))^s. For every fixed round
+    liminf -(1/n) log P(change) >= min(C, E0); the counts live on a lattice, so that equality is not
+    guaranteed.
+
+    Examples
+    --------
+    >>> kind = AgentType([.5, .5], [.8, .2], [[.8, .2], [.3, .7]])
+    >>> round(starting_exponent(kind), 4)
+    0.043
+    """
+    best = int(np.argmin([_kl(kind.first_law, row) for row in kind.kernel]))
+    rest = [theta for theta in range(kind.n_concepts) if theta != best]
+    ratio = np.log(kind.kernel[rest]) - np.log(kind.kernel[best])
+    laws = [np.tile(kind.first_law, (len(rest), 1))]
+    return float(-_least_exponent(np.zeros(len(rest)), ratio, laws, (1,)).max())
+
+
 def _kl(p: Float64, q: Float64) -> float:
     return float((p * np.log(p / q)).sum())
 

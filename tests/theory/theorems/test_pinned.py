@@ -1,5 +1,8 @@
 """Figures of the audit of the two papers: exact enumerations, to the digits given there."""
 
+from fractions import Fraction
+from math import comb
+
 import numpy as np
 import pytest
 
@@ -7,8 +10,9 @@ from theory import AgentType, CountChain, DebateModel, DiversityPruning, Quality
 from theory.model.response import next_law, posterior
 from theory.theorems.amplification import gain
 from theory.theorems.assumption_4_1 import copying_law
+from theory.theorems.diversity_pruning import helps_in_large_debates
 from theory.theorems.diversity_pruning import margin as diversity_margin
-from theory.theorems.echo_chamber import chernoff_information
+from theory.theorems.echo_chamber import chernoff_information, starting_exponent
 from theory.theorems.shared_misconception import critical_share, tie_fraction, wrong_side
 
 
@@ -259,3 +263,104 @@ def test_a_single_agent_is_a_martingale():
         chain = CumulativeChain(DebateModel.binary(1, float(rng.uniform(0.1, 0.9)), 0.8))
         values = [chain.accuracy(t) for t in range(6)]
         assert values == pytest.approx([values[0]] * 6, abs=1e-13)
+
+
+def test_the_rate_of_change_at_a_fixed_round():
+    """r = .8 / .3, w = .8: C = .1462, E0 = .0430; -log P / n = .0736 at n = 640."""
+    model = DebateModel.binary(640, 0.8, 0.8, 0.3)
+    one = model.types[0]
+    c, start = chernoff_information(*one.kernel), starting_exponent(one)
+    assert (c, start) == pytest.approx((0.1462, 0.0430), abs=5e-5)
+    chain = CountChain(model)
+    best = chain.leading_concept()
+    # P(change) itself, without the cancellation of 1 - P(stays)
+    law, matrix = chain.law(0), chain.transition()
+    changes = sum(
+        float(law[best == a] @ matrix[np.ix_(best == a, best == b)].sum(axis=1))
+        for a, b in ((0, 1), (1, 0))
+    )
+    assert -np.log(changes) / 640 == pytest.approx(0.0736, abs=5e-4)
+    assert -np.log(changes) / 640 >= min(c, start)
+
+
+def test_the_bound_holds_for_many_agents():
+    """All counts of n = 160 with two answers, and of n = 24 with three."""
+    from theory import check
+
+    for model in (
+        DebateModel.binary(160, 0.5, 0.75),
+        DebateModel.binary(160, 0.8, 0.8, 0.3),
+        DebateModel.shared_misconception(60, 25, right=0.8, wrong=0.3),
+        DebateModel.echo_chamber(24, 3),
+        DebateModel.diverse(15, 3),
+    ):
+        assert check("EL-5.1", model).holds
+
+
+def test_when_pruning_helps_in_large_debates():
+    """The predicted sign is that of the chain at n = 100, where the two shares lie apart."""
+    checked = 0
+    for seed in range(200):
+        rng = np.random.default_rng([21, seed])
+        r1, r2 = np.sort(rng.uniform(0.1, 0.9, 2))[::-1]
+        m = int(rng.integers(10, 90))
+        model = DebateModel.shared_misconception(
+            100,
+            m,
+            weight=float(rng.uniform(0.5, 0.95)),
+            misled=float(rng.uniform(0.05, 0.5)),
+            right=float(r1),
+            wrong=float(r2),
+        )
+        even = tie_fraction(model.types[0].kernel)
+        if r1 - r2 < 0.25 or abs(model.first_law[0] - even) < 0.12 or r2 > 0.5 or r1 < 0.5:
+            continue
+        plain = CountChain(model).share(5, 1)
+        pruned = CountChain(model.with_(view=DiversityPruning(4))).share(5, 1)
+        if abs(plain - pruned) < 0.03:
+            continue
+        assert helps_in_large_debates(model, 4) == (pruned < plain), seed
+        checked += 1
+    assert checked >= 10
+
+
+def test_violations_of_amplification_by_the_number_of_concepts():
+    """theta* maximises both: 0 % of random models for K = 2, then about 10, 18 and 26 %."""
+    rng = np.random.default_rng(0)
+    for concepts, expected in ((2, 0.0), (3, 0.10), (5, 0.18), (10, 0.26)):
+        negative = 0
+        for _ in range(3000):
+            weight, like, correct = rng.dirichlet(np.ones(concepts)), *rng.random((2, concepts))
+            for column in (like, correct):
+                top = column.argmax()
+                column[[0, top]] = column[[top, 0]]
+            negative += gain(weight, like, correct) < -1e-15
+        # four comparisons at five standard errors
+        assert negative / 3000 == pytest.approx(expected, abs=5 * np.sqrt(0.25 / 3000) * 0.9)
+
+
+def test_debate_falls_below_the_vote_where_agents_are_all_but_certain():
+    """n = 3, a = .89, w = .999, in exact fractions: why the repaired HT-2 bounds w."""
+    from theory import CumulativeChain, check
+
+    a, w = Fraction("0.89"), Fraction("0.999")
+
+    def predictive(right, wrong):
+        x = w * a**right * (1 - a) ** wrong
+        y = (1 - w) * (1 - a) ** right * a**wrong
+        return (x * a + y * (1 - a)) / (x + y)
+
+    def majority(q):
+        return q**3 + 3 * q**2 * (1 - q)
+
+    q = predictive(0, 0)
+    first = [comb(3, k) * q**k * (1 - q) ** (3 - k) for k in range(4)]
+    after = sum(p * majority(predictive(k, 3 - k)) for k, p in enumerate(first))
+    fall = float(after - majority(q))
+    assert fall == pytest.approx(-7.39e-5, rel=1e-3)
+    model = DebateModel.binary(3, 0.999, 0.89)
+    chain = CumulativeChain(model)
+    found = chain.majority_accuracy(1) - chain.majority_accuracy(0)
+    assert found == pytest.approx(fall, abs=1e-14)
+    assert check("HT-2", model).holds is None
+    assert check("HT-2", DebateModel.binary(3, 0.99, 0.89)).holds
