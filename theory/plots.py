@@ -157,6 +157,26 @@ def interventions(
     return ax
 
 
+def figures(chain: CountChain, rounds: int = 11, ax: "Axes | None" = None) -> "Axes":
+    """Draw accuracy, majority accuracy and the probability of an echo, by round."""
+    check_int("rounds", rounds, minimum=1)
+    ax = _axes(ax)
+    for place, (name, value) in enumerate(
+        (
+            ("accuracy", chain.accuracy),
+            ("majority accuracy", chain.majority_accuracy),
+            ("echo of the leader", chain.echo),
+        )
+    ):
+        values = [value(t) for t in range(rounds)]
+        ax.plot(values, _STYLES[place], marker=".", color=_COLOURS[place], label=name)
+    _whole(ax)
+    ax.set_xlabel("round t")
+    ax.set_ylabel("probability")
+    ax.legend(frameon=False)
+    return ax
+
+
 def phases(
     n: int = 60,
     t: int = 10,

@@ -65,6 +65,14 @@ def test_interventions_have_a_line_each():
     assert lines[0][2] == pytest.approx(chains["none"].accuracy(2))
 
 
+def test_figures_of_a_debate():
+    chain = CountChain(DebateModel.binary(5, 0.6))
+    lines = drawn(plots.figures(chain, 4))
+    assert lines[0] == pytest.approx([chain.accuracy(t) for t in range(4)])
+    assert lines[1] == pytest.approx([chain.majority_accuracy(t) for t in range(4)])
+    assert lines[2] == pytest.approx([chain.echo(t) for t in range(4)])
+
+
 def test_phases_and_gap():
     ax = plots.phases(n=6, t=3)
     drawn(ax)

@@ -3,7 +3,7 @@
 import argparse
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from theory.cli.console import print_json, print_table, save_picture, say
 from theory.model.chain import CountChain
 from theory.model.concepts import DebateModel
 from theory.model.interventions import DiversityPruning, QualityPruning, Refutation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FIGURES = ("accuracy", "majority", "echo")
 
@@ -27,7 +30,7 @@ def add(commands: Any) -> None:
     one.add_argument(
         "--mend", type=float, default=0.3, help="share of wrong answers that are refuted (.3)"
     )
-    one.add_argument("--plot", type=Path, metavar="FILE", help="draw accuracy by round")
+    one.add_argument("--plot", type=Path, metavar="FILE", help="draw all of it by round")
     one.add_argument("--json", action="store_true", help="print JSON")
     one.set_defaults(run=run)
 
@@ -82,9 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         for name, chain in chains.items()
     }
     if arguments.plot is not None:
-        from theory import plots
-
-        save_picture(plots.interventions(chains, rounds).figure, arguments.plot)
+        save_picture(_picture(chains, rounds), arguments.plot)
     if arguments.json:
         print_json({"model": model.to_dict(), "rounds": rounds, "interventions": table})
         return 0
@@ -110,3 +111,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None:
         print(f"Picture: {arguments.plot}")
     return 0
+
+
+def _picture(chains: dict[str, CountChain], rounds: int) -> "Figure":
+    """Draw the figures of the plain debate, and its accuracy under all interventions."""
+    from matplotlib.figure import Figure
+
+    from theory import plots
+
+    figure = Figure(figsize=(12.5, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    plots.figures(chains["none"], rounds, left).set_title("without interventions")
+    plots.interventions(chains, rounds, right).set_title("accuracy with interventions")
+    return figure
