@@ -68,6 +68,8 @@ def model_within(
 def _drawn(rng: np.random.Generator, name: str, value: int | tuple[int, int], least: int) -> int:
     if isinstance(value, tuple):
         low, high = (check_int(name, end, minimum=least) for end in value)
+        if low > high:
+            raise ValueError(f"`{name}` must be (low, high) with low <= high, got {value}")
         return int(rng.integers(low, high + 1))
     return check_int(name, value, minimum=least)
 

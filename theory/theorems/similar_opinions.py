@@ -78,7 +78,8 @@ def margin(model: DebateModel, statement: str) -> Margin:
             others = model.n_agents - states[:, a]
             g = float((np.log(kind.kernel) - np.log(kind.kernel[named])).max())
             rho = float((kind.weight / kind.weight[named]).max())
-            exponent = -gamma * states[:, a] + g * others
+            # beyond e^700 the bound is 0 to all digits
+            exponent = np.minimum(-gamma * states[:, a] + g * others, 700.0)
             bound = 1.0 / (1.0 + (kind.n_concepts - 1) * rho * np.exp(exponent))
             slacks = belief[:, named] - bound
             at = int(slacks.argmin())

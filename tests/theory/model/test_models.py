@@ -84,6 +84,7 @@ def test_models_refuse(arguments, words):
         (lambda: Refutation([[0.5, 0.6], [0, 1]]), "`matrix` row 0 must sum to 1"),
         (lambda: Refutation([[1.0, 0.0]]), "square"),
         (lambda: random_model(np.random.default_rng(0), n=0), "`n` must be >= 1"),
+        (lambda: random_model(np.random.default_rng(0), n=(5, 2)), "low <= high"),
     ],
 )
 def test_parts_refuse(make, words):

@@ -7,6 +7,7 @@ import pytest
 
 from theory import (
     THEOREMS,
+    AgentType,
     CountChain,
     DebateModel,
     DiversityPruning,
@@ -132,6 +133,29 @@ def test_assumptions_that_fail_are_named():
         check("EL-5.1", DebateModel.binary(3), statement="printed", reading="late")
     with pytest.raises(ValueError, match="`rounds`"):
         check("EL-6.4", DebateModel.binary(3), rounds=0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DebateModel((AgentType([1.0], [1], [[1.0]]),), (3,)),
+        DebateModel((AgentType([1.0], [1], [[0.3, 0.7]]),), (4,)),
+        DebateModel((AgentType([0.5, 0.5], [1, 1], [[1.0], [1.0]]),), (4,)),
+        DebateModel((AgentType([1.0, 0.0], [1, 1], [[0.8, 0.2], [0.2, 0.8]]),), (4,)),
+        DebateModel.binary(1),
+        DebateModel.binary(3, 0.0),
+        DebateModel.binary(5, 0.3, 0.6, 0.6),
+        DebateModel.binary(20, 0.5, 1 - 1e-12, 1e-12),
+    ],
+    ids=["one of each", "one concept", "one answer", "sure", "alone", "wrong", "alike", "extreme"],
+)
+def test_degenerate_models_are_checked_or_say_why_not(model):
+    for name in IDS:
+        for statement in ("printed", "repaired"):
+            verdict = check(name, model, statement=statement)
+            assert (verdict.margin is None) == (verdict.holds is None)
+            if statement == "repaired":
+                assert verdict.holds is not False, verdict
 
 
 def test_checks_take_the_models_own_interventions():
