@@ -1,10 +1,14 @@
-"""Monte Carlo and live debates.
+"""Monte Carlo debates.
 
-This package is a named place, not yet a library: it holds no public names in this version.
-Importing it checks that its siblings ``stability`` and ``theory`` are the ones it was
-installed with.
+Importing it checks that its siblings ``stability`` and ``theory`` are the ones it was installed
+with.
 """
 
 from sims import _guard
 
 _guard.check_siblings()
+
+from sims.debates.result import Simulation  # noqa: E402  # the siblings are checked first
+from sims.debates.simulate import simulate  # noqa: E402
+
+__all__ = ["Simulation", "simulate"]

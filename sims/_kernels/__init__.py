@@ -1,0 +1,1 @@
+"""All numba code of the package; kernels that call each other share a file."""

@@ -1,0 +1,216 @@
+"""Monte Carlo debates of latent-concept agents.
+
+Two paths have the same law. *Direct* draws every answer of every agent; *tabulated* draws the
+counts of a round at once from the exact matrix of the chain on counts, one draw a round, and is
+chosen where no answers are asked for and the matrix is small. Draws are functions of seed, debate,
+round and agent (`sims._kernels.debates`): the result is the same, bit for bit, for every number of
+threads and every size of block.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sims._kernels import debates as kernels
+from sims.debates.result import Simulation
+from theory import CountChain, DebateModel
+
+RECORDS = ("accuracy", "counts", "answers")
+METHODS = ("auto", "direct", "tabulated")
+_MOST_STATES = 2000
+_BLOCK = 16_384
+
+Fill = Callable[[int, int], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
+
+
+def simulate(
+    model: DebateModel,
+    *,
+    debates: int,
+    rounds: int,
+    seed: int = 0,
+    record: Literal["accuracy", "counts", "answers"] = "counts",
+    method: Literal["auto", "direct", "tabulated"] = "auto",
+    threads: int | None = None,
+) -> Simulation:
+    """Simulate debates.
+
+    Parameters
+    ----------
+    model : theory.DebateModel
+        Views need the tabulated path, a refutation of all answers the direct one.
+    debates : int
+        1..2^32.
+    rounds : int
+        >= 1, round 0 included.
+    seed : int
+        0..2^64 - 1.
+    record : {"counts", "accuracy", "answers"}
+        What is kept: counts of answers, sums by round only, or every answer.
+    method : {"auto", "direct", "tabulated"}
+    threads : int, optional
+        None takes the cores that this process may use.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    ValueError
+        When an argument is out of range, or the method cannot do what is asked.
+
+    Examples
+    --------
+    >>> from theory import CountChain
+    >>> model = DebateModel.binary(n=7, weight=.6, right=.75)
+    >>> found = simulate(model, debates=20_000, rounds=3, seed=1)
+    >>> bool(abs(found.accuracy[2] - CountChain(model).accuracy(2)) < 5 * found.standard_error[2])
+    True
+    """
+    if not isinstance(model, DebateModel):
+        raise ValueError(f"`model` must be a theory.DebateModel, got {model!r}")
+    total = _whole("debates", debates, 1, 2**32)
+    length = _whole("rounds", rounds, 1, 2**32)
+    key = _whole("seed", seed, 0, 2**64 - 1)
+    for name, value, options in (("record", record, RECORDS), ("method", method, METHODS)):
+        if value not in options:
+            raise ValueError(f"`{name}` must be one of {', '.join(options)}, got {value!r}")
+    workers = (
+        len(os.sched_getaffinity(0)) if threads is None else _whole("threads", threads, 1, 256)
+    )
+    how = _method(model, record, method)
+    width, n = model.n_answers, model.n_agents
+    counts = np.zeros((total, length, width), np.int32) if record == "counts" else None
+    answers = np.zeros((total, length, n), np.int32) if record == "answers" else None
+    make = _tabulated if how == "tabulated" else _direct
+    fill = make(model, length, key, counts, answers)
+    starts = range(0, total, _BLOCK)
+    ends = [min(start + _BLOCK, total) for start in starts]
+    if workers == 1 or len(ends) == 1:
+        parts = [fill(start, end) for start, end in zip(starts, ends, strict=True)]
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            parts = list(pool.map(fill, starts, ends))
+    right = np.sum([part[0] for part in parts], axis=0)
+    squares = np.sum([part[1] for part in parts], axis=0)
+    for array in (right, squares, counts, answers):
+        if array is not None:
+            array.setflags(write=False)
+    return Simulation(model, total, length, key, record, right, squares, counts, answers, how)
+
+
+def _method(model: DebateModel, record: str, method: str) -> str:
+    """Choose the path, and say why one cannot be taken."""
+    states = CountChain(model).states if method != "direct" else None
+    no_table = None
+    if record == "answers":
+        no_table = "record='answers' needs every agent"
+    elif model.rewrite is not None and model.view is None:
+        no_table = "a refutation of all answers has a chain on the rewritten ones only"
+    elif states is not None and len(states) > _MOST_STATES:
+        no_table = f"{len(states)} counts are more than {_MOST_STATES}"
+    if method == "direct" or (method == "auto" and no_table is not None):
+        if model.view is not None:
+            raise ValueError(
+                "`method` must be 'tabulated' for a model with a view"
+                + (f", and cannot be: {no_table}" if no_table else "")
+            )
+        return "direct"
+    if no_table is not None:
+        raise ValueError(f"`method` must not be 'tabulated': {no_table}")
+    return "tabulated"
+
+
+def _tabulated(
+    model: DebateModel,
+    rounds: int,
+    seed: int,
+    counts: Any,
+    answers: Any,  # noqa: ARG001
+) -> Fill:
+    chain = CountChain(model)
+    states = chain.states.astype(np.int32)
+    matrix, first = np.ascontiguousarray(chain.transition()), chain.law(0)
+    n = len(states)
+    threshold, alias = np.empty((n, n)), np.empty((n, n), np.int32)
+    kernels.alias_tables(matrix.copy(), threshold, alias)
+    start_threshold, start_alias = np.empty((1, n)), np.empty((1, n), np.int32)
+    kernels.alias_tables(first[None, :].copy(), start_threshold, start_alias)
+    right = states[:, model.correct].astype(np.int64)
+
+    def fill(start: int, end: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        places = np.empty((end - start, rounds), np.int32)
+        kernels.draw_from_table(
+            start,
+            *_halves(seed),
+            start_threshold[0],
+            start_alias[0],
+            threshold,
+            alias,
+            places,
+        )
+        if counts is not None:
+            counts[start:end] = states[places]
+        here = right[places]
+        return here.sum(axis=0), (here**2).sum(axis=0)
+
+    return fill
+
+
+def _direct(model: DebateModel, rounds: int, seed: int, counts: Any, answers: Any) -> Fill:
+    width, kinds = model.n_answers, model.types
+    owner = np.repeat(np.arange(len(kinds)), model.sizes)
+    kernel = np.array([one.kernel for one in kinds])
+    with np.errstate(divide="ignore"):
+        log_weight = np.log([one.weight for one in kinds])
+    first = np.cumsum([one.first_law for one in kinds], axis=1)[:, :-1]
+    rewrite = np.empty((0, width, width - 1))
+    if model.rewrite is not None:
+        matrices = [model.rewrite.of(e) for e in range(len(kinds))]
+        rewrite = np.cumsum(matrices, axis=2)[:, :, :-1]
+    laws = (np.ascontiguousarray(first), log_weight, np.log(kernel), kernel)
+
+    def fill(start: int, end: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        own = np.zeros((end - start, rounds, width), np.int32)
+        kept = answers is not None
+        said = np.empty((end - start, rounds, len(owner)) if kept else (0, 0, 0), np.int32)
+        kernels.draw_directly(
+            start,
+            *_halves(seed),
+            owner,
+            *laws,
+            model.tempering,
+            np.ascontiguousarray(rewrite),
+            said,
+            own,
+            kept,
+        )
+        if counts is not None:
+            counts[start:end] = own
+        if kept:
+            answers[start:end] = said
+        here = own[:, :, model.correct].astype(np.int64)
+        return here.sum(axis=0), (here**2).sum(axis=0)
+
+    return fill
+
+
+def _halves(seed: int) -> tuple[int, int]:
+    return seed & 0xFFFFFFFF, seed >> 32
+
+
+def _whole(name: str, value: Any, low: int, high: int) -> int:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        whole = isinstance(value, float) and value.is_integer()
+        if not whole:
+            raise ValueError(f"`{name}` must be a whole number, got {value!r}")
+    number = int(value)
+    if not low <= number <= high:
+        raise ValueError(f"`{name}` must lie in {low}..{high}, got {value!r}")
+    return number
