@@ -19,6 +19,8 @@ Int32 = npt.NDArray[np.int32]
 UInt32 = npt.NDArray[np.uint32]
 
 _kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
+# debates whose random numbers are drawn side by side; they fit into the first cache
+CHUNK = 256
 
 
 @_kernel
@@ -43,34 +45,31 @@ def philox(
 
 
 @_kernel
-def _philox_agents(debate: int, t: int, k0: int, k1: int, words: npt.NDArray[np.uint64]) -> None:
-    """Fill words (4, n) with the draws of all agents of a round: `philox` side by side."""
-    low = np.uint64(0xFFFFFFFF)
-    half = np.uint64(32)
-    n = words.shape[1]
-    for j in range(n):
-        words[0, j] = np.uint64(debate)
-        words[1, j] = np.uint64(t)
-        words[2, j] = np.uint64(j)
-        words[3, j] = np.uint64(0)
-    x, y = np.uint64(k0), np.uint64(k1)
-    for _ in range(10):
-        for j in range(n):
-            first = np.uint64(0xD2511F53) * words[0, j]
-            second = np.uint64(0xCD9E8D57) * words[2, j]
-            words[0, j] = (second >> half) ^ words[1, j] ^ x
-            words[2, j] = (first >> half) ^ words[3, j] ^ y
-            words[1, j] = second & low
-            words[3, j] = first & low
-        x = (x + np.uint64(0x9E3779B9)) & low
-        y = (y + np.uint64(0xBB67AE85)) & low
-
-
-@_kernel
 def _unit(high: np.uint64, low: np.uint64) -> float:
     """Return 53 bits of two 32-bit words as a number in [0, 1)."""
     bits = np.int64((high << np.uint64(21)) | (low >> np.uint64(11)))
     return float(bits) * 1.1102230246251565e-16
+
+
+@_kernel
+def _draw(
+    start: int, t: int, agent: int, k0: int, k1: int, first: Float64, second: Float64
+) -> None:
+    """Fill first and second (C,) with two numbers in [0, 1) of debates start.., one agent.
+
+    A loop without branches over neighbouring debates, which the compiler runs side by side.
+    """
+    for i in range(first.size):
+        w0, w1, w2, w3 = philox(
+            np.uint32(start + i),
+            np.uint32(t),
+            np.uint32(agent),
+            np.uint32(0),
+            np.uint32(k0),
+            np.uint32(k1),
+        )
+        first[i] = _unit(np.uint64(w0), np.uint64(w1))
+        second[i] = _unit(np.uint64(w2), np.uint64(w3))
 
 
 @_kernel
@@ -138,31 +137,73 @@ def draw_directly(
     block, rounds, width = counts.shape
     agents = types.size
     kinds, concepts = log_weight.shape
-    seen = np.zeros(width, np.int64)
-    after = np.zeros(width, np.int64)
+    seen = np.zeros((CHUNK, width), np.int64)
     belief = np.empty(concepts)
     cumulative = np.empty((kinds, width - 1))
-    words = np.empty((4, agents), np.uint64)
-    for i in range(block):
+    u = np.empty((2, agents, CHUNK))
+    for low in range(0, block, CHUNK):
+        size = min(CHUNK, block - low)
         for t in range(rounds):
-            if t == 0:
-                for e in range(kinds):
-                    for a in range(width - 1):
-                        cumulative[e, a] = first[e, a]
-            else:
-                _answer_laws(seen, log_weight, log_kernel, kernel, strength, belief, cumulative)
-            after[:] = 0
-            _philox_agents(start + i, t, k0, k1, words)
             for j in range(agents):
-                kind = types[j]
-                answer = _pick(cumulative[kind], _unit(words[0, j], words[1, j]))
-                counts[i, t, answer] += 1
-                if keep_answers:
-                    answers[i, t, j] = answer
-                if rewrite.size > 0:
-                    answer = _pick(rewrite[kind, answer], _unit(words[2, j], words[3, j]))
-                after[answer] += 1
-            seen[:] = after
+                _draw(start + low, t, j, k0, k1, u[0, j, :size], u[1, j, :size])
+            for c in range(size):
+                if t == 0:
+                    cumulative[:] = first
+                else:
+                    _answer_laws(
+                        seen[c], log_weight, log_kernel, kernel, strength, belief, cumulative
+                    )
+                seen[c] = 0
+                for j in range(agents):
+                    kind = types[j]
+                    answer = _pick(cumulative[kind], u[0, j, c])
+                    counts[low + c, t, answer] += 1
+                    if keep_answers:
+                        answers[low + c, t, j] = answer
+                    if rewrite.size > 0:
+                        answer = _pick(rewrite[kind, answer], u[1, j, c])
+                    seen[c, answer] += 1
+
+
+@_kernel
+def draw_by_state(
+    start: int,
+    k0: int,
+    k1: int,
+    types: Int64,
+    laws: Float64,
+    strides: Int64,
+    answers: Int32,
+    counts: Int32,
+    keep_answers: bool,
+) -> None:
+    """Draw debates start.. agent by agent, as `draw_directly` does, with the laws looked up.
+
+    ``laws`` (E, S + 1, L - 1) are those of each type by what it reads: row 0 nothing, row 1 + key
+    the answers whose ``strides`` (L,) add up to key. No answer is rewritten.
+    """
+    block, rounds, width = counts.shape
+    agents = types.size
+    u = np.empty((2, agents, CHUNK))
+    keys = np.zeros(CHUNK, np.int64)
+    for low in range(0, block, CHUNK):
+        size = min(CHUNK, block - low)
+        keys[:] = 0
+        for t in range(rounds):
+            for j in range(agents):
+                _draw(start + low, t, j, k0, k1, u[0, j, :size], u[1, j, :size])
+            for c in range(size):
+                key = keys[c]
+                following = np.int64(1)
+                for j in range(agents):
+                    answer = 0
+                    for a in range(width - 1):
+                        answer += u[0, j, c] >= laws[types[j], key, a]
+                    counts[low + c, t, answer] += 1
+                    following += strides[answer]
+                    if keep_answers:
+                        answers[low + c, t, j] = answer
+                keys[c] = following
 
 
 @_kernel
@@ -174,32 +215,45 @@ def draw_from_table(
     first_alias: Int32,
     threshold: Float64,
     alias: Int32,
+    right: Int64,
+    sums: Int64,
     states: Int32,
+    block: int,
 ) -> None:
-    """Draw debates start.. count by count, from alias tables of the chain on counts.
+    """Draw ``block`` debates start.. count by count, from alias tables of the chain on counts.
 
     ``threshold`` and ``alias`` (N, N) are those of each row of the matrix, ``first_`` (N,) those of
-    round 0. Fills states (B, T) with the places of the counts.
+    round 0, ``right`` (N,) the right answers of a count. Adds the right answers and their squares
+    to sums (2, T), and fills states (B, T) with the places of the counts unless B is 0.
     """
-    block, rounds = states.shape
+    rounds = sums.shape[1]
     n = first_alias.size
-    key0, key1 = np.uint32(k0), np.uint32(k1)
-    zero = np.uint32(0)
-    for i in range(block):
-        debate = np.uint32(start + i)
-        place = np.int64(0)
+    column_of = np.empty(CHUNK)
+    side = np.empty(CHUNK)
+    places = np.empty(CHUNK, np.int32)
+    for low in range(0, block, CHUNK):
+        size = min(CHUNK, block - low)
         for t in range(rounds):
-            w0, _, w2, w3 = philox(debate, np.uint32(t), zero, zero, key0, key1)
-            # a column by 32 bits of multiplication, its side by 53 bits
-            column = np.int64((np.uint64(w0) * np.uint64(n)) >> np.uint64(32))
-            u = _unit(np.uint64(w2), np.uint64(w3))
-            if t == 0:
-                place = column if u < first_threshold[column] else np.int64(first_alias[column])
-            elif u < threshold[place, column]:
-                place = column
-            else:
-                place = np.int64(alias[place, column])
-            states[i, t] = place
+            _draw(start + low, t, 0, k0, k1, column_of[:size], side[:size])
+            total = 0
+            squares = 0
+            for c in range(size):
+                column = np.int64(column_of[c] * n)
+                if t == 0:
+                    kept = side[c] < first_threshold[column]
+                    place = np.int32(column) if kept else first_alias[column]
+                else:
+                    row = places[c]
+                    kept = side[c] < threshold[row, column]
+                    place = np.int32(column) if kept else alias[row, column]
+                places[c] = place
+                total += right[place]
+                squares += right[place] * right[place]
+            sums[0, t] += total
+            sums[1, t] += squares
+            if states.size > 0:
+                for c in range(size):
+                    states[low + c, t] = places[c]
 
 
 @_kernel

@@ -18,11 +18,12 @@ import numpy.typing as npt
 
 from sims._kernels import debates as kernels
 from sims.debates.result import Simulation
-from theory import CountChain, DebateModel
+from theory import CountChain, DebateModel, next_law
 
 RECORDS = ("accuracy", "counts", "answers")
 METHODS = ("auto", "direct", "tabulated")
 _MOST_STATES = 2000
+_MOST_KEYS = 2**18
 _BLOCK = 16_384
 
 Fill = Callable[[int, int], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
@@ -145,7 +146,8 @@ def _tabulated(
     right = states[:, model.correct].astype(np.int64)
 
     def fill(start: int, end: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        places = np.empty((end - start, rounds), np.int32)
+        places = np.empty((end - start if counts is not None else 0, rounds), np.int32)
+        sums = np.zeros((2, rounds), np.int64)
         kernels.draw_from_table(
             start,
             *_halves(seed),
@@ -153,12 +155,14 @@ def _tabulated(
             start_alias[0],
             threshold,
             alias,
+            right,
+            sums,
             places,
+            end - start,
         )
         if counts is not None:
             counts[start:end] = states[places]
-        here = right[places]
-        return here.sum(axis=0), (here**2).sum(axis=0)
+        return sums[0], sums[1]
 
     return fill
 
@@ -175,22 +179,30 @@ def _direct(model: DebateModel, rounds: int, seed: int, counts: Any, answers: An
         matrices = [model.rewrite.of(e) for e in range(len(kinds))]
         rewrite = np.cumsum(matrices, axis=2)[:, :, :-1]
     laws = (np.ascontiguousarray(first), log_weight, np.log(kernel), kernel)
+    strides = (model.n_agents + 1) ** np.arange(width)
+    strides[-1] = 0
+    table = None
+    if model.rewrite is None and (model.n_agents + 1) ** (width - 1) <= _MOST_KEYS:
+        table = _laws_by_key(model, first, strides)
 
     def fill(start: int, end: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         own = np.zeros((end - start, rounds, width), np.int32)
         kept = answers is not None
         said = np.empty((end - start, rounds, len(owner)) if kept else (0, 0, 0), np.int32)
-        kernels.draw_directly(
-            start,
-            *_halves(seed),
-            owner,
-            *laws,
-            model.tempering,
-            np.ascontiguousarray(rewrite),
-            said,
-            own,
-            kept,
-        )
+        if table is not None:
+            kernels.draw_by_state(start, *_halves(seed), owner, table, strides, said, own, kept)
+        else:
+            kernels.draw_directly(
+                start,
+                *_halves(seed),
+                owner,
+                *laws,
+                model.tempering,
+                np.ascontiguousarray(rewrite),
+                said,
+                own,
+                kept,
+            )
         if counts is not None:
             counts[start:end] = own
         if kept:
@@ -199,6 +211,19 @@ def _direct(model: DebateModel, rounds: int, seed: int, counts: Any, answers: An
         return here.sum(axis=0), (here**2).sum(axis=0)
 
     return fill
+
+
+def _laws_by_key(
+    model: DebateModel, first: npt.NDArray[np.float64], strides: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Cumulative laws of each type: in row 0 of round 0, in row 1 + key after such counts."""
+    states = CountChain(model).states
+    keys = states @ strides
+    table = np.zeros((len(model.types), int(keys.max()) + 2, model.n_answers - 1))
+    for e, kind in enumerate(model.types):
+        table[e, 0] = first[e]
+        table[e, 1 + keys] = np.cumsum(next_law(kind, states, model.tempering), axis=1)[:, :-1]
+    return table
 
 
 def _halves(seed: int) -> tuple[int, int]:

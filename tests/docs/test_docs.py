@@ -12,17 +12,18 @@ from pathlib import Path
 
 import pytest
 
+import sims
 import stability
 import theory
 
 HOME = Path(stability.__file__).parents[1]
 PAGES = ["README.md", "docs/index.md", "docs/recorded.md", "docs/live.md", "docs/rules.md"]
 PAGES += ["docs/which.md", "docs/certified.md", "docs/single.md", "docs/estimator.md"]
-PAGES += ["docs/distance.md", "docs/api.md"]
+PAGES += ["docs/distance.md", "docs/api.md", "docs/simulate.md"]
 PAGES += [path.relative_to(HOME).as_posix() for path in sorted(HOME.glob("docs/theory/*.md"))]
 MODULES = sorted(
     ".".join(path.relative_to(HOME).with_suffix("").parts)
-    for package in ("stability", "theory")
+    for package in ("stability", "theory", "sims")
     for path in (HOME / package).rglob("*.py")
     if ">>>" in path.read_text("utf-8")
 )
@@ -108,7 +109,7 @@ def test_docstrings(name):
 
 def test_public_names_have_an_example_or_are_plain_data():
     """Functions and rules show a call; results and errors are shown where they are made."""
-    for package in (stability, theory):
+    for package in (stability, theory, sims):
         for name in package.__all__:
             value = getattr(package, name)
             assert name in ("SILENT", "THEOREMS") or (value.__doc__ or "").strip(), name

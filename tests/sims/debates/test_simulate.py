@@ -41,13 +41,15 @@ def test_known_answers_of_philox():
     ]
 
 
-def test_agents_side_by_side_draw_the_same_words():
-    from sims._kernels.debates import _philox_agents
+def test_debates_side_by_side_draw_the_same_words():
+    from sims._kernels.debates import _draw
 
-    found = np.empty((4, 9), np.uint64)
-    _philox_agents(123_456, 7, 99, 3, found)
-    for j in range(9):
-        assert found[:, j].tolist() == words(123_456, 7, j, 0, 99, 3)
+    first, second = np.empty(50), np.empty(50)
+    _draw(123_456, 7, 5, 99, 3, first, second)
+    for i in range(50):
+        w = words(123_456 + i, 7, 5, 0, 99, 3)
+        assert first[i] == ((w[0] << 21) | (w[1] >> 11)) / 2**53
+        assert second[i] == ((w[2] << 21) | (w[3] >> 11)) / 2**53
 
 
 def p_value(counts, chain, t):
@@ -132,6 +134,16 @@ def test_threads_and_blocks_change_nothing(method, monkeypatch):
     assert np.array_equal(more.counts[:1000], one.counts)
     other = simulate(model, debates=1000, rounds=3, seed=10, method=method)
     assert not np.array_equal(other.counts, one.counts)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_looked_up_laws_draw_the_same_answers(seed, monkeypatch):
+    """The two ways of the direct path: one debate in a million may differ, by rounding."""
+    model = random_model(np.random.default_rng([36, seed]), n=(1, 6))
+    quick = simulate(model, debates=3000, rounds=4, seed=seed, record="answers")
+    monkeypatch.setattr(module, "_MOST_KEYS", 0)
+    slow = simulate(model, debates=3000, rounds=4, seed=seed, record="answers")
+    assert np.array_equal(quick.answers, slow.answers)
 
 
 def test_seeds_of_64_bits_differ():
