@@ -4,9 +4,10 @@ A refutation rewrites every answer before it is read, a into b with probability 
 are the raw answers.
 
 **Repaired** (proved). K = 2, one kernel, R(theta*, y) >= R(theta', y), and M *upward*: M[a, b] > 0
-only where the log-likelihood ratio R(theta*, .) / R(theta', .) of b is at least that of a.
-Derivation: the rewritten evidence S is stochastically larger; by the coupling of Theorem 5.4 all
-later evidence is, and the accuracy with it. It holds for every round t >= 1.
+only where s(b) >= s(a), s(z) = log R(theta*, z) / R(theta', z). Derivation: rewriting can only
+raise s(z_j), so that the evidence S that is read rises stochastically in every round. By steps 2 to
+5 of the proof of Theorem 5.4 (`theory.theorems.shared_misconception`) all later evidence rises with
+it, and so does P(y) in every round t >= 1.
 
 Printed it is false: a refuter that makes mistakes can do harm, and even one that only ever rewrites
 wrong answers into the right one can, when the wrong one was the stronger evidence for theta*. The

@@ -3,11 +3,20 @@
 From a model with two types, A (first) and B (second, with the misconception), a family is built:
 m = 0..n agents of type B among n. The claim is that the mean accuracy of round t decreases in m.
 
-**Repaired** (proved by coupling). K = 2, one kernel, R(theta*, y) >= R(theta', y), w_A(theta*) >=
-w_B(theta*). Let S = sum_j log R(theta*, z_j) / R(theta', z_j). The law R_theta* dominates R_theta'
-in the likelihood-ratio order of S, p(theta* | S) increases in S and in w, so that S(t+1) is
-stochastically increasing in S(t) and in each w_i; by induction it decreases in m for every t, and
-so does the accuracy, which is a mixture of R(theta', y) <= R(theta*, y) with weight p.
+**Repaired** (proved by coupling). K = 2, one kernel, R(theta*, y) >= R(theta', y),
+w_A(theta*) >= w_B(theta*). Let s(z) = log R(theta*, z) / R(theta', z) and S = sum_j s(z_j).
+
+1. The law of s(z) under theta* has the density e^s with respect to that under theta', which
+   increases in s: it is larger in the likelihood-ratio order, hence stochastically.
+2. So an answer from p R_theta* + (1 - p) R_theta' has an s(z) that increases stochastically in p.
+3. The posterior of agent i, logit p_i = logit w_i(theta*) + S, increases in S and in w_i.
+4. Given S(t) answers are independent. By 2 and 3 each s(z_j(t+1)) increases stochastically in S(t)
+   and in w_j, and so does their sum S(t+1). The same holds for S(0), with w_j in place of p_j.
+5. Turning one agent from A to B lowers its w. By induction on t, with 4 as its step, every S(t)
+   falls stochastically, and P(y in round t+1) = R(theta', y) + E p_i (R(theta*, y) - R(theta', y))
+   falls for every agent.
+
+Any number of answers is allowed; ties S = 0 need no care.
 
 **Printed** it is false for K >= 3, and for K = 2 where the misconception gives the right answer for
 the wrong reason, R(theta', y) > R(theta*, y).
