@@ -15,6 +15,7 @@ from theory.beyond.opinions import (
 )
 from theory.beyond.tempering import critical_strength, with_strength
 from theory.beyond.urn import UrnDebate
+from theory.model.ablation import ablation
 from theory.model.chain import ChainTooLargeError, CountChain
 from theory.model.concepts import AgentType, DebateModel
 from theory.model.cumulative import CumulativeChain
@@ -47,6 +48,7 @@ __all__ = [
     "UrnDebate",
     "VectorChain",
     "Verdict",
+    "ablation",
     "check",
     "critical_strength",
     "degroot",

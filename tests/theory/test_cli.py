@@ -98,7 +98,7 @@ def test_debate(run, tmp_path):
         (("show", "EL-9"), "`theorem` must be one of"),
         (("debate", "--rounds", 0), "`rounds` must be >= 1"),
         (("debate", "--k", 9), "`k` must be >= 1 and <= 7"),
-        (("debate", "--mend", 2), "`matrix` must be finite and >= 0"),
+        (("debate", "--mend", 2), "`mend` must lie in [0, 1]"),
     ],
 )
 def test_refusals_are_one_line(run, words, said):

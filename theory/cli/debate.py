@@ -1,17 +1,14 @@
 """``theory debate``: a model round by round, with and without interventions."""
 
 import argparse
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from theory._check import check_int
 from theory.cli.console import print_json, print_table, save_picture, say
+from theory.model.ablation import ablation
 from theory.model.chain import CountChain
 from theory.model.concepts import DebateModel
-from theory.model.interventions import DiversityPruning, QualityPruning, Refutation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,32 +37,6 @@ def example() -> DebateModel:
     return DebateModel.shared_misconception(7, 4, weight=0.9, misled=0.3, right=0.8, wrong=0.3)
 
 
-def variants(
-    model: DebateModel, *, k: int | None = None, mend: float = 0.3
-) -> dict[str, DebateModel]:
-    """Return the 2^3 combinations of the interventions, the published order inside each.
-
-    Prunings and refutation of the model are taken where it has them.
-    """
-    n = model.n_agents
-    own = {type(stage).__name__: stage for stage in model.view or ()}
-    last = (n + 1) // 2 if k is None else check_int("k", k, minimum=1, maximum=n)
-    quality = own.get("QualityPruning", QualityPruning(min(n, (n + last + 1) // 2)))
-    diversity = own.get("DiversityPruning", DiversityPruning(last))
-    matrix = (1.0 - mend) * np.eye(model.n_answers)
-    matrix[:, model.correct] += mend
-    refutation = model.rewrite or Refutation(matrix)
-    found = {}
-    for q, d, r in product((False, True), repeat=3):
-        name = " + ".join(
-            word for word, used in (("quality", q), ("diversity", d), ("refutation", r)) if used
-        )
-        view = tuple(stage for stage, used in ((quality, q), (diversity, d)) if used)
-        rewrite = refutation if r else None
-        found[name or "none"] = model.with_(view=view or None, rewrite=rewrite)
-    return found
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Do it."""
     rounds = check_int("rounds", arguments.rounds, minimum=1)
@@ -74,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         model = DebateModel.from_json(arguments.model.read_text("utf-8"))
     chains = {
         name: CountChain(one)
-        for name, one in variants(model, k=arguments.k, mend=arguments.mend).items()
+        for name, one in ablation(model, k=arguments.k, mend=arguments.mend).items()
     }
     table = {
         name: {

@@ -147,3 +147,17 @@ def test_named_models():
         DebateModel.shared_misconception(7, 8)
     with pytest.raises(ValueError, match="`weight`"):
         DebateModel.binary(3, weight=1.2)
+
+
+def test_the_ablation_has_all_eight_debates():
+    model = DebateModel.binary(7, 0.6)
+    found = ablation(model, k=3, mend=0.2)
+    assert len(found) == 8
+    assert found["none"] == model
+    both = found["quality + diversity + refutation"]
+    assert both.view == (QualityPruning(5), DiversityPruning(3))
+    assert both.rewrite == Refutation.binary(0.2)
+    own = model.with_(view=DiversityPruning(2, ties="first"), rewrite=Refutation.binary(0.5))
+    assert ablation(own)["diversity"].view == (DiversityPruning(2, ties="first"),)
+    assert ablation(own)["refutation"].rewrite == own.rewrite
+    assert ablation(own)["none"].view is None
