@@ -1,7 +1,7 @@
 """All combinations of the three interventions on one model: the ablation of the paper.
 
-Estornell and Liu (NeurIPS 2024) apply quality pruning, then diversity pruning, then refutation; each
-of them may be left out, which makes 2^3 debates.
+Estornell and Liu (NeurIPS 2024) apply quality pruning, then diversity pruning, then refutation;
+each of them may be left out, which makes 2^3 debates.
 """
 
 from itertools import product

@@ -11,6 +11,7 @@ from theory import (
     DiversityPruning,
     QualityPruning,
     Refutation,
+    ablation,
     random_model,
 )
 
