@@ -73,6 +73,24 @@ def _draw(
 
 
 @_kernel
+def _draw_more(
+    start: int, t: int, agent: int, k0: int, k1: int, first: Float64, second: Float64
+) -> None:
+    """Fill first and second as `_draw` does, with the second draw of each counter."""
+    for i in range(first.size):
+        w0, w1, w2, w3 = philox(
+            np.uint32(start + i),
+            np.uint32(t),
+            np.uint32(agent),
+            np.uint32(1),
+            np.uint32(k0),
+            np.uint32(k1),
+        )
+        first[i] = _unit(np.uint64(w0), np.uint64(w1))
+        second[i] = _unit(np.uint64(w2), np.uint64(w3))
+
+
+@_kernel
 def _pick(cumulative: Float64, u: float) -> int:
     """Return the answer that u falls into; ``cumulative`` leaves out the last one."""
     answer = 0
@@ -204,6 +222,102 @@ def draw_by_state(
                     if keep_answers:
                         answers[low + c, t, j] = answer
                 keys[c] = following
+
+
+@_kernel
+def _read(said: Int32, listens: npt.NDArray[np.bool_], counts: Int64, forgets: bool) -> None:
+    """Add to counts (n, L) the readable answers said (n,) of those whom each agent listens to."""
+    agents = said.size
+    for j in range(agents):
+        if forgets:
+            counts[j] = 0
+        for i in range(agents):
+            if listens[j, i] and said[i] >= 0:
+                counts[j, said[i]] += 1
+
+
+@_kernel
+def draw_scenario(
+    start: int,
+    k0: int,
+    k1: int,
+    types: Int64,
+    first: Float64,
+    log_weight: Float64,
+    log_kernel: Float64,
+    kernel: Float64,
+    strength: float,
+    listens: npt.NDArray[np.bool_],
+    stickiness: float,
+    common: float,
+    unread: float,
+    silent: float,
+    forgets: bool,
+    stops: bool,
+    answers: Int32,
+    held: Int32,
+) -> None:
+    """Draw debates start.. of a scenario: each agent reads whom it listens to.
+
+    In round 0 an agent takes the number that all share with probability ``common``. From round 1 on
+    it repeats what it thought last with probability ``stickiness``. What it says is unread (-1) or
+    it is silent (-2) with the probabilities given. Fills answers (B, T, n), and held (B,) with the
+    rounds that were held: with ``stops``, until all that spoke said the same and nothing was
+    unread.
+    """
+    block, rounds, agents = answers.shape
+    _, concepts, width = kernel.shape
+    belief = np.empty(concepts)
+    one = np.empty((1, width - 1))
+    counts = np.zeros((agents, width), np.int64)
+    thought = np.zeros(agents, np.int32)
+    u = np.empty((4, 1))
+    shared = np.empty((2, 1))
+    for b in range(block):
+        counts[:] = 0
+        held[b] = rounds
+        _draw(start + b, 0, 0xFFFFFFFF, k0, k1, shared[0], shared[1])
+        for t in range(rounds):
+            if t > held[b] - 1:
+                answers[b, t] = answers[b, t - 1]
+                continue
+            if t > 0:
+                _read(answers[b, t - 1], listens, counts, forgets)
+            for j in range(agents):
+                kind = types[j]
+                _draw(start + b, t, j, k0, k1, u[0], u[1])
+                _draw_more(start + b, t, j, k0, k1, u[2], u[3])
+                if t == 0:
+                    number = shared[0, 0] if u[1, 0] < common else u[0, 0]
+                    thought[j] = _pick(first[kind], number)
+                elif u[1, 0] >= stickiness:
+                    _answer_laws(
+                        counts[j],
+                        log_weight[kind : kind + 1],
+                        log_kernel[kind : kind + 1],
+                        kernel[kind : kind + 1],
+                        strength,
+                        belief,
+                        one,
+                    )
+                    thought[j] = _pick(one[0], u[0, 0])
+                said = thought[j]
+                if u[2, 0] < silent:
+                    said = np.int32(-2)
+                elif u[3, 0] < unread:
+                    said = np.int32(-1)
+                answers[b, t, j] = said
+            if stops:
+                leader = np.int32(-2)
+                agreed = True
+                for j in range(agents):
+                    said = answers[b, t, j]
+                    if said == -2:
+                        continue
+                    agreed = agreed and said >= 0 and (leader == -2 or said == leader)
+                    leader = said
+                if agreed and leader >= 0:
+                    held[b] = t + 1
 
 
 @_kernel

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sims.debates.scenario import Scenario
 from theory import DebateModel
 
 if TYPE_CHECKING:
@@ -21,41 +22,55 @@ class Simulation:
     Attributes
     ----------
     model : DebateModel
+    scenario : Scenario or None
+        How the debate was held, when not as the model's own.
     debates, rounds, seed : int
     record : {"accuracy", "counts", "answers"}
-    right : ndarray of int64, shape (rounds,)
-        Right answers of all agents and debates.
-    right_squares : ndarray of int64, shape (rounds,)
-        Sums over debates of the squared number of right answers.
+    right, spoke : ndarray of int64, shape (rounds,)
+        Right answers, and agents that spoke, over all debates; an unread answer is not right.
+    moments : ndarray of int64, shape (3, rounds)
+        Sums over debates of right^2, right * spoke and spoke^2.
     counts : ndarray of int32, shape (debates, rounds, L), or None
+        Readable answers.
     answers : ndarray of int32, shape (debates, rounds, n), or None
+        -1 where nothing could be read, -2 where an agent was silent.
+    held : ndarray of int32, shape (debates,), or None
+        Rounds that were held, for a scenario that stops; later rounds are carried.
     method : {"direct", "tabulated"}
     """
 
     model: DebateModel
+    scenario: Scenario | None
     debates: int
     rounds: int
     seed: int
     record: str
     right: npt.NDArray[np.int64]
-    right_squares: npt.NDArray[np.int64]
+    spoke: npt.NDArray[np.int64]
+    moments: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int32] | None
     answers: npt.NDArray[np.int32] | None
+    held: npt.NDArray[np.int32] | None
     method: str
 
     @property
     def accuracy(self) -> npt.NDArray[np.float64]:
-        """Share of right answers by round, shape (rounds,)."""
-        found: npt.NDArray[np.float64] = self.right / (self.debates * self.model.n_agents)
+        """Share of right answers among agents that spoke, by round; NaN where nobody did."""
+        with np.errstate(invalid="ignore"):
+            found: npt.NDArray[np.float64] = self.right / self.spoke
         return found
 
     @property
     def standard_error(self) -> npt.NDArray[np.float64]:
         """Standard error of ``accuracy`` by round: debates are independent, agents are not."""
-        n = self.model.n_agents
-        mean = self.right / self.debates
-        spread = np.maximum(self.right_squares / self.debates - mean**2, 0.0)
-        found: npt.NDArray[np.float64] = np.sqrt(spread / max(self.debates - 1, 1)) / n
+        share = self.accuracy
+        squares, cross, sizes = self.moments.astype(np.float64)
+        # of a ratio of sums: the residuals right - share * spoke of the debates
+        spread = np.maximum(squares - 2.0 * share * cross + share**2 * sizes, 0.0)
+        with np.errstate(invalid="ignore"):
+            found: npt.NDArray[np.float64] = (
+                np.sqrt(spread * self.debates / max(self.debates - 1, 1)) / self.spoke
+            )
         return found
 
     def to_frame(self) -> "pd.DataFrame":
@@ -84,7 +99,10 @@ class Simulation:
 
         labels = [str(a) for a in range(self.model.n_answers)]
         gold = [labels[self.model.correct]] * self.debates
-        return DebateLog(np.swapaxes(self.answers, 0, 1), labels, gold=gold)
+        carried = None
+        if self.held is not None:
+            carried = np.arange(self.rounds)[:, None] >= self.held
+        return DebateLog(np.swapaxes(self.answers, 0, 1), labels, gold=gold, carried=carried)
 
     def summary(self) -> str:
         """Return a readable account, a line a round."""
@@ -100,6 +118,7 @@ class Simulation:
         """Plain JSON types, without counts and answers."""
         return {
             "model": self.model.to_dict(),
+            "scenario": None if self.scenario is None else self.scenario.to_dict(),
             "debates": self.debates,
             "rounds": self.rounds,
             "seed": self.seed,

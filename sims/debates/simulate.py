@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from sims._kernels import debates as kernels
 from sims.debates.result import Simulation
+from sims.debates.scenario import Scenario
 from theory import CountChain, DebateModel, next_law
 
 RECORDS = ("accuracy", "counts", "answers")
@@ -26,11 +27,11 @@ _MOST_STATES = 2000
 _MOST_KEYS = 2**18
 _BLOCK = 16_384
 
-Fill = Callable[[int, int], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
+Fill = Callable[[int, int], npt.NDArray[np.int64]]
 
 
 def simulate(
-    model: DebateModel,
+    model: DebateModel | Scenario,
     *,
     debates: int,
     rounds: int,
@@ -43,8 +44,9 @@ def simulate(
 
     Parameters
     ----------
-    model : theory.DebateModel
-        Views need the tabulated path, a refutation of all answers the direct one.
+    model : theory.DebateModel or Scenario
+        Views need the tabulated path, a refutation of all answers the direct one. A scenario that
+        changes nothing is its model.
     debates : int
         1..2^32.
     rounds : int
@@ -74,8 +76,13 @@ def simulate(
     >>> bool(abs(found.accuracy[2] - CountChain(model).accuracy(2)) < 5 * found.standard_error[2])
     True
     """
+    scenario = model if isinstance(model, Scenario) else None
+    if scenario is not None:
+        model = scenario.model
+        # one that changes nothing has the law of its model, and the faster paths
+        scenario = None if scenario == Scenario(model) else scenario
     if not isinstance(model, DebateModel):
-        raise ValueError(f"`model` must be a theory.DebateModel, got {model!r}")
+        raise ValueError(f"`model` must be a theory.DebateModel or a Scenario, got {model!r}")
     total = _whole("debates", debates, 1, 2**32)
     length = _whole("rounds", rounds, 1, 2**32)
     key = _whole("seed", seed, 0, 2**64 - 1)
@@ -85,12 +92,18 @@ def simulate(
     workers = (
         len(os.sched_getaffinity(0)) if threads is None else _whole("threads", threads, 1, 256)
     )
-    how = _method(model, record, method)
+    how = _method(model, record, method) if scenario is None else _scenario_method(method)
     width, n = model.n_answers, model.n_agents
     counts = np.zeros((total, length, width), np.int32) if record == "counts" else None
     answers = np.zeros((total, length, n), np.int32) if record == "answers" else None
-    make = _tabulated if how == "tabulated" else _direct
-    fill = make(model, length, key, counts, answers)
+    held = None
+    if scenario is not None:
+        if scenario.stop_unanimous:
+            held = np.zeros(total, np.int32)
+        fill = _scenario(scenario, length, key, counts, answers, held)
+    else:
+        make = _tabulated if how == "tabulated" else _direct
+        fill = make(model, length, key, counts, answers)
     starts = range(0, total, _BLOCK)
     ends = [min(start + _BLOCK, total) for start in starts]
     if workers == 1 or len(ends) == 1:
@@ -98,12 +111,26 @@ def simulate(
     else:
         with ThreadPoolExecutor(workers) as pool:
             parts = list(pool.map(fill, starts, ends))
-    right = np.sum([part[0] for part in parts], axis=0)
-    squares = np.sum([part[1] for part in parts], axis=0)
-    for array in (right, squares, counts, answers):
+    # right, spoke, right^2, right * spoke, spoke^2
+    sums = np.sum(parts, axis=0)
+    for array in (sums, counts, answers, held):
         if array is not None:
             array.setflags(write=False)
-    return Simulation(model, total, length, key, record, right, squares, counts, answers, how)
+    return Simulation(
+        model=model,
+        scenario=scenario,
+        debates=total,
+        rounds=length,
+        seed=key,
+        record=record,
+        right=sums[0],
+        spoke=sums[1],
+        moments=sums[2:],
+        counts=counts,
+        answers=answers,
+        held=held,
+        method=how,
+    )
 
 
 def _method(model: DebateModel, record: str, method: str) -> str:
@@ -145,7 +172,7 @@ def _tabulated(
     kernels.alias_tables(first[None, :].copy(), start_threshold, start_alias)
     right = states[:, model.correct].astype(np.int64)
 
-    def fill(start: int, end: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def fill(start: int, end: int) -> npt.NDArray[np.int64]:
         places = np.empty((end - start if counts is not None else 0, rounds), np.int32)
         sums = np.zeros((2, rounds), np.int64)
         kernels.draw_from_table(
@@ -162,7 +189,7 @@ def _tabulated(
         )
         if counts is not None:
             counts[start:end] = states[places]
-        return sums[0], sums[1]
+        return _all_spoke(sums[0], sums[1], end - start, model.n_agents)
 
     return fill
 
@@ -185,7 +212,7 @@ def _direct(model: DebateModel, rounds: int, seed: int, counts: Any, answers: An
     if model.rewrite is None and (model.n_agents + 1) ** (width - 1) <= _MOST_KEYS:
         table = _laws_by_key(model, first, strides)
 
-    def fill(start: int, end: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def fill(start: int, end: int) -> npt.NDArray[np.int64]:
         own = np.zeros((end - start, rounds, width), np.int32)
         kept = answers is not None
         said = np.empty((end - start, rounds, len(owner)) if kept else (0, 0, 0), np.int32)
@@ -208,7 +235,70 @@ def _direct(model: DebateModel, rounds: int, seed: int, counts: Any, answers: An
         if kept:
             answers[start:end] = said
         here = own[:, :, model.correct].astype(np.int64)
-        return here.sum(axis=0), (here**2).sum(axis=0)
+        sums = here.sum(axis=0), (here**2).sum(axis=0)
+        return _all_spoke(*sums, end - start, model.n_agents)
+
+    return fill
+
+
+def _all_spoke(
+    right: npt.NDArray[np.int64], squares: npt.NDArray[np.int64], debates: int, n: int
+) -> npt.NDArray[np.int64]:
+    """Return the five sums where all n agents spoke in every debate."""
+    ones = np.ones_like(right)
+    return np.stack([right, debates * n * ones, squares, n * right, debates * n**2 * ones])
+
+
+def _scenario_method(method: str) -> str:
+    if method == "tabulated":
+        raise ValueError("`method` must not be 'tabulated': a scenario is drawn agent by agent")
+    return "direct"
+
+
+def _scenario(
+    scenario: Scenario, rounds: int, seed: int, counts: Any, answers: Any, held: Any
+) -> Fill:
+    model = scenario.model
+    width, kinds = model.n_answers, model.types
+    owner = np.repeat(np.arange(len(kinds)), model.sizes)
+    kernel = np.array([one.kernel for one in kinds])
+    with np.errstate(divide="ignore"):
+        log_weight = np.log([one.weight for one in kinds])
+    first = np.ascontiguousarray(np.cumsum([one.first_law for one in kinds], axis=1)[:, :-1])
+    listens = scenario.listens()
+
+    def fill(start: int, end: int) -> npt.NDArray[np.int64]:
+        said = np.empty((end - start, rounds, len(owner)), np.int32)
+        lengths = np.empty(end - start, np.int32)
+        kernels.draw_scenario(
+            start,
+            *_halves(seed),
+            owner,
+            first,
+            log_weight,
+            np.log(kernel),
+            kernel,
+            model.tempering,
+            listens,
+            scenario.stickiness,
+            scenario.error_correlation,
+            scenario.unread,
+            scenario.silent,
+            scenario.memory == "last",
+            scenario.stop_unanimous,
+            said,
+            lengths,
+        )
+        if counts is not None:
+            counts[start:end] = np.stack([(said == a).sum(axis=2) for a in range(width)], axis=2)
+        if answers is not None:
+            answers[start:end] = said
+        if held is not None:
+            held[start:end] = lengths
+        right = (said == model.correct).sum(axis=2)
+        spoke = (said != -2).sum(axis=2)
+        products = (right, spoke, right**2, right * spoke, spoke**2)
+        return np.stack([part.sum(axis=0) for part in products])
 
     return fill
 

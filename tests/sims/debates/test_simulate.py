@@ -176,7 +176,9 @@ def test_what_is_recorded_agrees():
     right = counts[:, :, model.correct]
     for one in kinds.values():
         assert np.array_equal(one.right, right.sum(axis=0))
-        assert np.array_equal(one.right_squares, (right.astype(np.int64) ** 2).sum(axis=0))
+        assert np.array_equal(one.moments[0], (right.astype(np.int64) ** 2).sum(axis=0))
+        assert np.array_equal(one.moments[1], 4 * right.sum(axis=0))
+        assert one.spoke.tolist() == [1200] * 3
     assert kinds["accuracy"].counts is None
     assert not counts.flags.writeable
 
@@ -229,7 +231,7 @@ def test_sure_agents_and_one_answer():
 @pytest.mark.parametrize(
     ("changes", "words_"),
     [
-        ({"model": "binary"}, "`model` must be a theory.DebateModel"),
+        ({"model": "binary"}, "`model` must be a theory.DebateModel or a Scenario"),
         ({"debates": 0}, "`debates` must lie in 1..4294967296, got 0"),
         ({"debates": 2**32 + 1}, "`debates` must lie in"),
         ({"debates": 1.5}, "`debates` must be a whole number"),

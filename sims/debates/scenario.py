@@ -1,0 +1,154 @@
+"""What no exact chain covers: who listens to whom, sticky agents, unread and silent answers.
+
+A scenario wraps a model of `theory` and changes how its debate is held. With its defaults it is the
+model's own debate, and has its exact law.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, final
+
+import numpy as np
+import numpy.typing as npt
+
+from theory import DebateModel
+
+GRAPHS = ("complete", "ring", "star", "groups")
+
+
+@final
+@dataclass(frozen=True)
+class Scenario:
+    """A debate that is held otherwise than a model's own.
+
+    Parameters
+    ----------
+    model : theory.DebateModel
+        Without view and rewriting; agents stand in the order of their types.
+    graph : None, str, or sequence of n sequences of bool
+        Whom each agent reads: row j marks those whom agent j listens to. None is everybody;
+        "ring" oneself and both neighbours; "star" agent 0 reads all, the others itself and agent 0;
+        "groups" of three in the order of the agents, the last may be smaller.
+    stickiness : float
+        In [0, 1): probability that an agent keeps its last answer instead of reading, per round.
+    error_correlation : float
+        In [0, 1]: probability that an agent takes its first answer from a draw that all share.
+    unread, silent : float
+        In [0, 1): probability that what an agent says cannot be read, or that it says nothing, in a
+        round; nobody reads it then, and the agent still knows what it thought.
+    memory : {"last", "all"}
+        Whether agents read the round before or all rounds.
+    stop_unanimous : bool
+        Whether a debate ends when all that spoke gave one readable answer; it is carried on.
+
+    Raises
+    ------
+    ValueError
+        When an argument is out of range.
+
+    Examples
+    --------
+    >>> scenario = Scenario(DebateModel.binary(6), graph="ring", stickiness=.5)
+    >>> scenario.listens().sum(axis=1).tolist()
+    [3, 3, 3, 3, 3, 3]
+    >>> Scenario.from_json(scenario.to_json()) == scenario
+    True
+    """
+
+    model: DebateModel
+    graph: str | tuple[tuple[bool, ...], ...] | None = None
+    stickiness: float = 0.0
+    error_correlation: float = 0.0
+    unread: float = 0.0
+    silent: float = 0.0
+    memory: Literal["last", "all"] = "last"
+    stop_unanimous: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, DebateModel):
+            raise ValueError(f"`model` must be a theory.DebateModel, got {self.model!r}")
+        if self.model.view is not None or self.model.rewrite is not None:
+            raise ValueError("`model` of a scenario must have neither view nor rewrite")
+        for name, closed in (
+            ("stickiness", False),
+            ("error_correlation", True),
+            ("unread", False),
+            ("silent", False),
+        ):
+            value = getattr(self, name)
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not (0.0 <= value < 1.0 or (closed and value == 1.0)):
+                end = "]" if closed else ")"
+                raise ValueError(f"`{name}` must lie in [0, 1{end}, got {value!r}")
+        if self.memory not in ("last", "all"):
+            raise ValueError(f"`memory` must be 'last' or 'all', got {self.memory!r}")
+        if not isinstance(self.stop_unanimous, bool):
+            raise ValueError(f"`stop_unanimous` must be True or False, got {self.stop_unanimous!r}")
+        if isinstance(self.graph, str):
+            if self.graph not in GRAPHS:
+                raise ValueError(
+                    f"`graph` must be one of {', '.join(GRAPHS)}, or a matrix, got {self.graph!r}"
+                )
+        elif self.graph is not None:
+            matrix = np.asarray(self.graph)
+            n = self.model.n_agents
+            if matrix.shape != (n, n) or not np.isin(matrix, (0, 1)).all():
+                raise ValueError(f"`graph` must be a matrix of {n} x {n} true or false")
+            object.__setattr__(
+                self, "graph", tuple(tuple(bool(x) for x in row) for row in matrix.tolist())
+            )
+
+    def listens(self) -> npt.NDArray[np.bool_]:
+        """Return whom each agent reads, shape (n, n)."""
+        n = self.model.n_agents
+        if self.graph is None or self.graph == "complete":
+            return np.ones((n, n), np.bool_)
+        if not isinstance(self.graph, str):
+            return np.array(self.graph, np.bool_)
+        found = np.eye(n, dtype=np.bool_)
+        at = np.arange(n)
+        if self.graph == "ring":
+            found[at, (at + 1) % n] = found[at, (at - 1) % n] = True
+        elif self.graph == "star":
+            found[0], found[:, 0] = True, True
+        else:
+            found = at[:, None] // 3 == at[None, :] // 3
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        data["model"] = self.model.to_dict()
+        if isinstance(self.graph, tuple):
+            data["graph"] = [list(row) for row in self.graph]
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Scenario":
+        """Build the scenario that ``to_dict`` wrote; what has a default may be missing.
+
+        Raises
+        ------
+        ValueError
+            Naming the field that is missing, unknown or out of range.
+        """
+        known = {field.name for field in fields(cls)}
+        if not isinstance(data, Mapping) or "model" not in data or not set(data) <= known:
+            raise ValueError(f"a scenario must have a `model`, and of {sorted(known)} only")
+        values = dict(data)
+        values["model"] = DebateModel.from_dict(data["model"])
+        return cls(**values)
+
+    def to_json(self) -> str:
+        """Return the scenario as JSON text."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Scenario":
+        """Build a scenario from JSON text."""
+        try:
+            data = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"the scenario is not JSON: {error}") from None
+        return cls.from_dict(data)
