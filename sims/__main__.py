@@ -1,17 +1,39 @@
-"""The command ``sims``: it has no subcommands in this version, and says so."""
+"""The command ``sims``.
+
+Readable tables by default, ``--json`` for machines. Exit codes: 0 done, 2 bad input (one line on
+standard error).
+"""
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
 
-import sims
+from sims.cli import run
+
+COMMANDS = (run,)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Parse the command line; exit code 2 for anything but ``--help``."""
-    parser = argparse.ArgumentParser(prog="sims", description=sims.__doc__)
-    parser.parse_args(argv)
-    print("sims: no commands in this version; `sims.simulate` is there", file=sys.stderr)
-    return 2
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    arguments = _parser().parse_args(argv)
+    command: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        return command(arguments)
+    except (OSError, ValueError) as error:
+        print(f"sims: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="sims",
+        description="Monte Carlo debates of latent-concept agents.",
+        epilog="Exit codes: 0 done, 2 bad input.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        command.add(commands)
+    return parser
 
 
 if __name__ == "__main__":

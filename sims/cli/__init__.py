@@ -1,0 +1,1 @@
+"""The commands of ``sims``, one file each: ``add`` describes it, ``run`` does it."""

@@ -1,0 +1,81 @@
+"""The command ``sims``."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from sims import Scenario
+from sims.__main__ import main
+from theory import CountChain, DebateModel
+
+MODEL = DebateModel.shared_misconception(5, 2)
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*words):
+        code = main([str(word) for word in words])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "model.json").write_text(MODEL.to_json())
+    (tmp_path / "scenario.json").write_text(Scenario(MODEL, graph="ring", silent=0.1).to_json())
+    return tmp_path
+
+
+def test_run_sets_the_exact_chain_beside_it(run, files):
+    code, out, err = run("run", files / "model.json", "--debates", "2e4", "--rounds", 3)
+    assert (code, err) == (0, "")
+    assert out.startswith("20000 debates of 5 agents, seed 0")
+    assert "exact" in out
+    code, out, _ = run("run", files / "model.json", "--rounds", 3, "--seed", 4, "--json")
+    data = json.loads(out)
+    assert data["exact"] == [CountChain(MODEL).accuracy(t) for t in range(3)]
+    # six standard errors for three comparisons
+    for mean, error, exact in zip(
+        data["accuracy"], data["standard_error"], data["exact"], strict=True
+    ):
+        assert abs(mean - exact) < 6 * error
+
+
+def test_run_a_scenario_and_write_the_table(run, files):
+    for name in ("deep/table.csv", "table.parquet"):
+        path = files / name
+        code, out, _ = run(
+            "run", files / "scenario.json", "--debates", 500, "--rounds", 2, "--out", path
+        )
+        assert code == 0
+        assert "No exact chain" in out
+        read = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+        assert read.columns.tolist() == ["t", "accuracy", "standard_error"]
+        assert len(read) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--debates", 0), "`debates` must lie in"),
+        (("--debates", 1.5), "`debates` must be a whole number"),
+        (("--rounds", 0), "`rounds` must lie in"),
+        (("--threads", 0), "`threads` must lie in"),
+        (("--out", "table.xlsx"), "must end in .csv or .parquet"),
+    ],
+)
+def test_refusals_are_one_line(run, files, words, said):
+    code, out, err = run("run", files / "model.json", *words)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert said in err
+
+
+def test_files_that_hold_neither(run, files):
+    assert run("run", files / "none.json")[0] == 2
+    (files / "bad.json").write_text("{")
+    assert "not JSON" in run("run", files / "bad.json")[2]
+    (files / "list.json").write_text("[]")
+    assert "`model` must have the fields" in run("run", files / "list.json")[2]
