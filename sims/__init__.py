@@ -8,8 +8,9 @@ from sims import _guard
 
 _guard.check_siblings()
 
-from sims.debates.result import Simulation  # noqa: E402  # the siblings are checked first
+from sims.checks import check_by_simulation  # noqa: E402  # the siblings are checked first
+from sims.debates.result import Simulation  # noqa: E402
 from sims.debates.scenario import Scenario  # noqa: E402
 from sims.debates.simulate import simulate  # noqa: E402
 
-__all__ = ["Scenario", "Simulation", "simulate"]
+__all__ = ["Scenario", "Simulation", "check_by_simulation", "simulate"]

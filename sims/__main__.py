@@ -1,16 +1,16 @@
 """The command ``sims``.
 
 Readable tables by default, ``--json`` for machines. Exit codes: 0 done, 2 bad input (one line on
-standard error).
+standard error), 3 a simulated verdict contradicts the exact one.
 """
 
 import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from sims.cli import run
+from sims.cli import check, run
 
-COMMANDS = (run,)
+COMMANDS = (run, check)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="sims",
         description="Monte Carlo debates of latent-concept agents.",
-        epilog="Exit codes: 0 done, 2 bad input.",
+        epilog="Exit codes: 0 done, 2 bad input, 3 a check failed.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:

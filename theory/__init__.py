@@ -27,6 +27,7 @@ from theory.model.selection import divergence, diversity_subset, quality_subset
 from theory.model.stationary import expected_rounds, stationary_law
 from theory.model.vectors import VectorChain
 from theory.theorems import THEOREMS, Counterexample, Theorem, Verdict, check
+from theory.theorems.echo_chamber import chernoff_information, switch_bound
 from theory.theorems.search import Search, search_counterexample
 from theory.ties import Ties
 
@@ -50,6 +51,7 @@ __all__ = [
     "Verdict",
     "ablation",
     "check",
+    "chernoff_information",
     "critical_strength",
     "degroot",
     "degroot_limit",
@@ -70,5 +72,6 @@ __all__ = [
     "random_model",
     "search_counterexample",
     "stationary_law",
+    "switch_bound",
     "with_strength",
 ]

@@ -79,3 +79,25 @@ def test_files_that_hold_neither(run, files):
     assert "not JSON" in run("run", files / "bad.json")[2]
     (files / "list.json").write_text("[]")
     assert "`model` must have the fields" in run("run", files / "list.json")[2]
+
+
+def test_check_sets_both_verdicts_side_by_side(run):
+    code, out, err = run("check", "EL-5.4", "EL-6.1", "--debates", "2e4", "--seed", 1)
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in out.splitlines() if line.startswith("EL-")]
+    assert len(rows) == 7
+    assert all("violated" in row or "holds" in row for row in rows)
+    code, out, _ = run("check", "EL-6.2", "--debates", 2e4, "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert all(row["simulated"]["method"] == "monte-carlo" for row in data)
+    code, _, err = run("check", "HT-1")
+    assert code == 2
+    assert "`theorem` must be one of EL-5.1" in err
+
+
+def test_a_contradiction_has_an_exit_code(run, monkeypatch):
+    from sims.cli import check
+
+    monkeypatch.setattr(check, "contradicts", lambda *_: True)
+    assert run("check", "EL-6.2", "--debates", 100)[0] == 3

@@ -111,7 +111,14 @@ def margin(model: DebateModel, statement: str, *, reading: str = "after") -> Mar
 
 
 def switch_bound(chain: CountChain, reader: int = 0) -> Float64:
-    """Return the bound on P(the leading concept of a reader changes | c), shape (N,), at most 1."""
+    """Return the bound on P(the leading concept of a reader changes | c), shape (N,), at most 1.
+
+    Examples
+    --------
+    >>> bound = switch_bound(CountChain(DebateModel.binary(20, .5, .75)))
+    >>> round(float(bound[-1]), 4)  # all twenty gave one answer
+    0.0563
+    """
     kind = chain.model.types[reader]
     best = chain.leading_concept(reader)
     laws = [chain.response(e) for e in range(len(chain.model.types))]
