@@ -11,6 +11,7 @@ _guard.check_siblings()
 from sims.checks import check_by_simulation  # noqa: E402  # the siblings are checked first
 from sims.debates.result import Simulation  # noqa: E402
 from sims.debates.scenario import Scenario  # noqa: E402
+from sims.debates.scenarios import SCENARIOS  # noqa: E402
 from sims.debates.simulate import simulate  # noqa: E402
 
-__all__ = ["Scenario", "Simulation", "check_by_simulation", "simulate"]
+__all__ = ["SCENARIOS", "Scenario", "Simulation", "check_by_simulation", "simulate"]

@@ -8,9 +8,9 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from sims.cli import check, run
+from sims.cli import check, run, scenarios
 
-COMMANDS = (run, check)
+COMMANDS = (run, scenarios, check)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sims.debates.scenario import Scenario
+from sims.debates.scenarios import SCENARIOS
 from sims.debates.simulate import METHODS, simulate
 from theory import ChainTooLargeError, CountChain, DebateModel
 
@@ -13,7 +14,9 @@ from theory import ChainTooLargeError, CountChain, DebateModel
 def add(commands: Any) -> None:
     """Describe the command to the parser."""
     one = commands.add_parser("run", help="simulate a model or a scenario")
-    one.add_argument("file", type=Path, metavar="FILE", help="a model or a scenario as JSON")
+    one.add_argument(
+        "what", metavar="SCENARIO", help="a name (`sims scenarios`), or a file of JSON"
+    )
     one.add_argument("--debates", type=float, default=1e5, help="debates to draw (1e5)")
     one.add_argument("--rounds", type=int, default=11, help="rounds, round 0 included (11)")
     one.add_argument("--seed", type=int, default=0, help="(0)")
@@ -39,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Do it."""
     if arguments.out is not None and arguments.out.suffix not in (".csv", ".parquet"):
         raise ValueError(f"`--out` must end in .csv or .parquet, got {arguments.out}")
-    what = load(arguments.file.read_text("utf-8"))
+    named = SCENARIOS.get(arguments.what)
+    what = load(Path(arguments.what).read_text("utf-8")) if named is None else named
     found = simulate(
         what,
         debates=arguments.debates,

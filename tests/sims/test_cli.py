@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from sims import Scenario
+from sims import SCENARIOS, Scenario
 from sims.__main__ import main
 from theory import CountChain, DebateModel
 
@@ -71,6 +71,18 @@ def test_refusals_are_one_line(run, files, words, said):
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert said in err
+
+
+def test_named_scenarios(run):
+    code, out, _ = run("scenarios")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == list(SCENARIOS)
+    code, out, _ = run("scenarios", "ring")
+    assert Scenario.from_json(out) == SCENARIOS["ring"]
+    assert "`name` must be one of echo_chamber" in run("scenarios", "square")[2]
+    code, out, _ = run("run", "weak_majority", "--debates", 1000, "--rounds", 2)
+    assert code == 0
+    assert "exact" in out
 
 
 def test_files_that_hold_neither(run, files):

@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import chi2
 
 import sims.debates.simulate as module
-from sims import Scenario, simulate
+from sims import SCENARIOS, Scenario, simulate
 from theory import (
+    CountChain,
     CumulativeChain,
     DebateModel,
     OthersChain,
@@ -237,3 +238,32 @@ def test_json_there_and_back():
         Scenario.from_dict({"model": {}, "speed": 3})
     with pytest.raises(ValueError, match="'tabulated'"):
         simulate(Scenario(model, silent=0.1), debates=2, rounds=1, method="tabulated")
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", list(SCENARIOS))
+def test_named_scenarios_are_what_they_say(name):
+    """Those that have an exact chain agree with it, within five standard errors."""
+    scenario = SCENARIOS[name]
+    assert Scenario.from_json(scenario.to_json()) == scenario
+    found = simulate(scenario, debates=20_000, rounds=3, seed=8)
+    assert found.model.n_agents == 7
+    chain = CountChain(scenario.model)
+    if scenario == Scenario(scenario.model):
+        assert all(within(found, chain.accuracy(t), t) for t in range(3))
+    else:
+        assert within(found, chain.accuracy(0), 0)
+        # and what is changed is seen
+        if name != "correlated":
+            assert not within(found, chain.accuracy(2), 2)
+
+
+def test_names_keep_their_promises():
+    shares = {name: CountChain(SCENARIOS[name].model) for name in SCENARIOS}
+    assert shares["weak_majority"].accuracy(8) > shares["weak_majority"].accuracy(0)
+    assert shares["shared_misconception"].accuracy(8) < shares["shared_misconception"].accuracy(0)
+    assert shares["nobody_right"].accuracy(0) < 0.2
+    assert shares["adversary"].response(1)[-1, 0] < 0.35
+    kernel = SCENARIOS["hedging"].model.types[0].kernel
+    assert (kernel[:, 1] > kernel[:, 0]).all()
+    assert len(set(SCENARIOS["heterogeneous"].model.types)) == 7
