@@ -64,10 +64,7 @@ _NAMED: dict[str, tuple[Scenario, str]] = {
         Scenario(
             DebateModel(
                 tuple(
-                    _two(w, r, 1.0 - r)
-                    for w, r in zip(
-                        np.linspace(0.4, 0.9, _N), np.linspace(0.6, 0.9, _N), strict=True
-                    )
+                    _two(w, r, 1.0 - r) for w, r in np.linspace((0.4, 0.6), (0.9, 0.9), _N).tolist()
                 ),
                 (1,) * _N,
             )
@@ -79,7 +76,7 @@ _NAMED: dict[str, tuple[Scenario, str]] = {
         "two strong agents among five weak ones",
     ),
     "adversary": (
-        Scenario(DebateModel((_two(0.8, 0.8, 0.3), _two(0.001, 0.8, 0.02)), (6, 1))),
+        Scenario(DebateModel((_two(0.8, 0.8, 0.3), _two(0.5, 0.05, 0.05)), (6, 1))),
         "one of seven argues for the wrong answer whatever it reads",
     ),
     "ring": (
