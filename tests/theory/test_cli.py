@@ -24,6 +24,8 @@ def test_check_prints_a_row_a_theorem(run):
     assert len(rows) == 13
     assert "false: " in next(row for row in rows if row.startswith("EL-5.2"))
     assert next(row for row in rows if row.startswith("EL-L4.2")).count("no violation") == 2
+    echo = next(row for row in rows if row.startswith("EL-5.1"))
+    assert "no violation; false in another reading" in echo
 
 
 def test_check_as_json(run):
