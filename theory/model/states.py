@@ -134,8 +134,11 @@ def convolve(first: Float64, n_first: int, second: Float64, n_second: int, answe
     left, right = count_states(n_first, answers), count_states(n_second, answers)
     if len(left) > len(right):
         first, second, left, right = second, first, right, left
-    out = np.zeros((len(first), n_states(n_first + n_second, answers)))
-    for i, counts in enumerate(left):
+    # laws stand in columns here, so that what is added are whole rows
+    out = np.zeros((n_states(n_first + n_second, answers), len(first)))
+    columns = np.ascontiguousarray(second.T)
+    for counts, weight in zip(left, np.ascontiguousarray(first.T), strict=True):
         # adding one fixed count is injective: no place is met twice
-        out[:, state_index(right + counts)] += first[:, i : i + 1] * second
-    return out
+        out[state_index(right + counts)] += columns * weight
+    found: Float64 = np.ascontiguousarray(out.T)
+    return found
