@@ -9,7 +9,10 @@ from theory.__main__ import main
 
 
 @pytest.fixture
-def run(capsys):
+def run(capsys, monkeypatch):
+    # wide enough for every row, whatever the environment says
+    monkeypatch.setenv("COLUMNS", "300")
+
     def call(*words):
         code = main([str(word) for word in words])
         return code, *capsys.readouterr()
