@@ -9,9 +9,20 @@ from sims import _guard
 _guard.check_siblings()
 
 from sims.checks import check_by_simulation  # noqa: E402  # the siblings are checked first
+from sims.debates.embedding import Embedding  # noqa: E402
+from sims.debates.panel import Panel  # noqa: E402
 from sims.debates.result import Simulation  # noqa: E402
 from sims.debates.scenario import Scenario  # noqa: E402
-from sims.debates.scenarios import SCENARIOS  # noqa: E402
+from sims.debates.scenarios import SCENARIOS, named_scenario  # noqa: E402
 from sims.debates.simulate import simulate  # noqa: E402
 
-__all__ = ["SCENARIOS", "Scenario", "Simulation", "check_by_simulation", "simulate"]
+__all__ = [
+    "SCENARIOS",
+    "Embedding",
+    "Panel",
+    "Scenario",
+    "Simulation",
+    "check_by_simulation",
+    "named_scenario",
+    "simulate",
+]

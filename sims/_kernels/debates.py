@@ -52,7 +52,7 @@ def _unit(high: np.uint64, low: np.uint64) -> float:
 
 
 @_kernel
-def _draw(
+def uniforms(
     start: int, t: int, agent: int, k0: int, k1: int, first: Float64, second: Float64
 ) -> None:
     """Fill first and second (C,) with two numbers in [0, 1) of debates start.., one agent.
@@ -73,10 +73,10 @@ def _draw(
 
 
 @_kernel
-def _draw_more(
+def _more_uniforms(
     start: int, t: int, agent: int, k0: int, k1: int, first: Float64, second: Float64
 ) -> None:
-    """Fill first and second as `_draw` does, with the second draw of each counter."""
+    """Fill first and second as `uniforms` does, with the second draw of each counter."""
     for i in range(first.size):
         w0, w1, w2, w3 = philox(
             np.uint32(start + i),
@@ -163,7 +163,7 @@ def draw_directly(
         size = min(CHUNK, block - low)
         for t in range(rounds):
             for j in range(agents):
-                _draw(start + low, t, j, k0, k1, u[0, j, :size], u[1, j, :size])
+                uniforms(start + low, t, j, k0, k1, u[0, j, :size], u[1, j, :size])
             for c in range(size):
                 if t == 0:
                     cumulative[:] = first
@@ -209,7 +209,7 @@ def draw_by_state(
         keys[:] = 0
         for t in range(rounds):
             for j in range(agents):
-                _draw(start + low, t, j, k0, k1, u[0, j, :size], u[1, j, :size])
+                uniforms(start + low, t, j, k0, k1, u[0, j, :size], u[1, j, :size])
             for c in range(size):
                 key = keys[c]
                 following = np.int64(1)
@@ -225,15 +225,116 @@ def draw_by_state(
 
 
 @_kernel
-def _read(said: Int32, listens: npt.NDArray[np.bool_], counts: Int64, forgets: bool) -> None:
-    """Add to counts (n, L) the readable answers said (n,) of those whom each agent listens to."""
+def _read(said: Int32, reads: npt.NDArray[np.bool_], counts: Int64, forgets: bool) -> None:
+    """Add to counts (n, L) the answers said (n,) of those whom each agent reads."""
     agents = said.size
     for j in range(agents):
         if forgets:
             counts[j] = 0
         for i in range(agents):
-            if listens[j, i] and said[i] >= 0:
+            if reads[j, i]:
                 counts[j, said[i]] += 1
+
+
+@_kernel
+def _place(
+    debate: int, t: int, said: Int32, k0: int, k1: int, spread: float, points: Float64
+) -> None:
+    """Fill points (n, d) with where the readable answers said (n,) lie: e_a + spread * z.
+
+    The normal numbers are those of Box and Muller, from draws 2, 3, ... of the agent.
+    """
+    agents, width = points.shape
+    for j in range(agents):
+        if said[j] < 0:
+            continue
+        for pair in range((width + 1) // 2):
+            w0, w1, w2, w3 = philox(
+                np.uint32(debate),
+                np.uint32(t),
+                np.uint32(j),
+                np.uint32(2 + pair),
+                np.uint32(k0),
+                np.uint32(k1),
+            )
+            length = np.sqrt(-2.0 * np.log(1.0 - _unit(np.uint64(w0), np.uint64(w1))))
+            angle = 2.0 * np.pi * _unit(np.uint64(w2), np.uint64(w3))
+            points[j, 2 * pair] = spread * length * np.cos(angle)
+            if 2 * pair + 1 < width:
+                points[j, 2 * pair + 1] = spread * length * np.sin(angle)
+        points[j, said[j]] += 1.0
+
+
+@_kernel
+def distances(points: Float64, target: int, apart: Float64, near: Float64) -> None:
+    """Fill apart (n, n) with the distances of points (n, d), near (n,) with those to e_target."""
+    agents, width = points.shape
+    for i in range(agents):
+        total = 0.0
+        for d in range(width):
+            total += (points[i, d] - (d == target)) ** 2
+        near[i] = np.sqrt(total)
+        apart[i, i] = 0.0
+        for j in range(i):
+            total = 0.0
+            for d in range(width):
+                total += (points[i, d] - points[j, d]) ** 2
+            apart[i, j] = apart[j, i] = np.sqrt(total)
+
+
+@_kernel
+def keep_diverse(
+    apart: Float64, heard: npt.NDArray[np.bool_], keep: int, kept: npt.NDArray[np.bool_]
+) -> None:
+    """Mark in kept (n,) the greedy subset of those heard (n,): furthest pair, then what adds most.
+
+    Among equals the first counts. All are kept where no more than ``keep`` are heard.
+    """
+    agents = heard.size
+    kept[:] = heard
+    if heard.sum() <= keep:
+        return
+    kept[:] = False
+    first = second = -1
+    for i in range(agents):
+        for j in range(i + 1, agents):
+            if heard[i] and heard[j] and (first < 0 or apart[i, j] > apart[first, second]):
+                first, second = i, j
+    if keep == 1:
+        for i in range(agents):
+            if heard[i]:
+                kept[i] = True
+                return
+    kept[first] = kept[second] = True
+    for _ in range(keep - 2):
+        best, most = -1, -1.0
+        for i in range(agents):
+            if heard[i] and not kept[i]:
+                gain = 0.0
+                for j in range(agents):
+                    if kept[j]:
+                        gain += apart[i, j]
+                if gain > most:
+                    best, most = i, gain
+        kept[best] = True
+
+
+@_kernel
+def keep_near(
+    near: Float64, heard: npt.NDArray[np.bool_], keep: int, kept: npt.NDArray[np.bool_]
+) -> None:
+    """Mark in kept (n,) the ``keep`` of those heard (n,) that are nearest; the first of equals."""
+    agents = heard.size
+    kept[:] = heard
+    if heard.sum() <= keep:
+        return
+    kept[:] = False
+    for _ in range(keep):
+        best = -1
+        for i in range(agents):
+            if heard[i] and not kept[i] and (best < 0 or near[i] < near[best]):
+                best = i
+        kept[best] = True
 
 
 @_kernel
@@ -254,10 +355,18 @@ def draw_scenario(
     silent: float,
     forgets: bool,
     stops: bool,
+    keep: int,
+    diverse: bool,
+    target: int,
+    spread: float,
+    dimension: int,
     answers: Int32,
     held: Int32,
 ) -> None:
     """Draw debates start.. of a scenario: each agent reads whom it listens to.
+
+    With ``keep`` > 0 the answers lie in ``dimension`` dimensions around their unit vectors, and
+    each agent reads the ``keep`` that are most diverse, or nearest to the answer ``target``.
 
     In round 0 an agent takes the number that all share with probability ``common``. From round 1 on
     it repeats what it thought last with probability ``stickiness``. What it says is unread (-1) or
@@ -271,22 +380,38 @@ def draw_scenario(
     one = np.empty((1, width - 1))
     counts = np.zeros((agents, width), np.int64)
     thought = np.zeros(agents, np.int32)
+    reads = np.zeros((agents, agents), np.bool_)
+    points = np.zeros((agents, dimension))
+    apart = np.zeros((agents, agents))
+    near = np.zeros(agents)
     u = np.empty((4, 1))
     shared = np.empty((2, 1))
     for b in range(block):
         counts[:] = 0
         held[b] = rounds
-        _draw(start + b, 0, 0xFFFFFFFF, k0, k1, shared[0], shared[1])
+        uniforms(start + b, 0, 0xFFFFFFFF, k0, k1, shared[0], shared[1])
         for t in range(rounds):
             if t > held[b] - 1:
                 answers[b, t] = answers[b, t - 1]
                 continue
             if t > 0:
-                _read(answers[b, t - 1], listens, counts, forgets)
+                before = answers[b, t - 1]
+                for j in range(agents):
+                    for i in range(agents):
+                        reads[j, i] = listens[j, i] and before[i] >= 0
+                if keep > 0:
+                    _place(start + b, t - 1, before, k0, k1, spread, points)
+                    distances(points, target, apart, near)
+                    for j in range(agents):
+                        if diverse:
+                            keep_diverse(apart, reads[j].copy(), keep, reads[j])
+                        else:
+                            keep_near(near, reads[j].copy(), keep, reads[j])
+                _read(before, reads, counts, forgets)
             for j in range(agents):
                 kind = types[j]
-                _draw(start + b, t, j, k0, k1, u[0], u[1])
-                _draw_more(start + b, t, j, k0, k1, u[2], u[3])
+                uniforms(start + b, t, j, k0, k1, u[0], u[1])
+                _more_uniforms(start + b, t, j, k0, k1, u[2], u[3])
                 if t == 0:
                     number = shared[0, 0] if u[1, 0] < common else u[0, 0]
                     thought[j] = _pick(first[kind], number)
@@ -321,6 +446,45 @@ def draw_scenario(
 
 
 @_kernel
+def draw_panel(
+    start: int,
+    k0: int,
+    k1: int,
+    agents: int,
+    fresh: Float64,
+    stickiness: float,
+    wrong: int,
+    answers: Int32,
+    counts: Int32,
+    keep_answers: bool,
+) -> None:
+    """Draw items start.. of a panel: a new answer is right with probability fresh (B, T).
+
+    An agent keeps its answer with probability ``stickiness``; there are ``wrong`` wrong answers.
+    Fills counts (B, T, L), and answers (B, T, n) when they are kept.
+    """
+    block, rounds = fresh.shape
+    u = np.empty((2, CHUNK))
+    said = np.empty(CHUNK, np.int32)
+    for low in range(0, block, CHUNK):
+        size = min(CHUNK, block - low)
+        for j in range(agents):
+            for t in range(rounds):
+                uniforms(start + low, t, j, k0, k1, u[0, :size], u[1, :size])
+                for c in range(size):
+                    if t == 0 or u[1, c] >= stickiness:
+                        right = fresh[low + c, t]
+                        answer = 0
+                        if u[0, c] >= right:
+                            rest = (u[0, c] - right) / (1.0 - right)
+                            answer = 1 + min(int(rest * wrong), wrong - 1)
+                        said[c] = answer
+                    counts[low + c, t, said[c]] += 1
+                    if keep_answers:
+                        answers[low + c, t, j] = said[c]
+
+
+@_kernel
 def draw_from_table(
     start: int,
     k0: int,
@@ -342,23 +506,28 @@ def draw_from_table(
     """
     rounds = sums.shape[1]
     n = first_alias.size
-    column_of = np.empty(CHUNK)
-    side = np.empty(CHUNK)
+    now = np.empty(CHUNK)
+    after = np.empty(CHUNK)
     places = np.empty(CHUNK, np.int32)
     for low in range(0, block, CHUNK):
         size = min(CHUNK, block - low)
         for t in range(rounds):
-            _draw(start + low, t, 0, k0, k1, column_of[:size], side[:size])
+            # a counter has the numbers of two rounds
+            if t % 2 == 0:
+                uniforms(start + low, t // 2, 0, k0, k1, now[:size], after[:size])
+            number = now if t % 2 == 0 else after
             total = 0
             squares = 0
             for c in range(size):
-                column = np.int64(column_of[c] * n)
+                # whole part and rest of one number: the column, and which side of it
+                scaled = number[c] * n
+                column = np.int64(scaled)
                 if t == 0:
-                    kept = side[c] < first_threshold[column]
+                    kept = scaled - column < first_threshold[column]
                     place = np.int32(column) if kept else first_alias[column]
                 else:
                     row = places[c]
-                    kept = side[c] < threshold[row, column]
+                    kept = scaled - column < threshold[row, column]
                     place = np.int32(column) if kept else alias[row, column]
                 places[c] = place
                 total += right[place]

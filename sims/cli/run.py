@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sims.debates.panel import Panel
 from sims.debates.scenario import Scenario
 from sims.debates.scenarios import SCENARIOS
 from sims.debates.simulate import METHODS, simulate
@@ -27,14 +28,16 @@ def add(commands: Any) -> None:
     one.set_defaults(run=run)
 
 
-def load(text: str) -> DebateModel | Scenario:
-    """Return what JSON text holds: a scenario has a model, a model has types."""
+def load(text: str) -> DebateModel | Scenario | Panel:
+    """Return what JSON text holds: a scenario has a model, a panel items, a model types."""
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"the file is not JSON: {error}") from None
     if isinstance(data, dict) and "model" in data:
         return Scenario.from_dict(data)
+    if isinstance(data, dict) and "items" in data:
+        return Panel.from_dict(data)
     return DebateModel.from_dict(data)
 
 
@@ -54,7 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
         threads=arguments.threads,
     )
     exact: list[float] | None = None
-    if found.scenario is None:
+    if isinstance(found.model, Panel):
+        exact = [found.model.accuracy(t) for t in range(found.rounds)]
+    elif found.scenario is None:
         try:
             chain = CountChain(found.model)
             exact = [chain.accuracy(t) for t in range(found.rounds)]

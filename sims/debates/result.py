@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sims.debates.panel import Panel
 from sims.debates.scenario import Scenario
 from theory import DebateModel
 
@@ -21,10 +22,10 @@ class Simulation:
 
     Attributes
     ----------
-    model : DebateModel
+    model : DebateModel or Panel
     scenario : Scenario or None
         How the debate was held, when not as the model's own.
-    debates, rounds, seed : int
+    debates, rounds, seed, first : int
     record : {"accuracy", "counts", "answers"}
     right, spoke : ndarray of int64, shape (rounds,)
         Right answers, and agents that spoke, over all debates; an unread answer is not right.
@@ -39,11 +40,12 @@ class Simulation:
     method : {"direct", "tabulated"}
     """
 
-    model: DebateModel
+    model: DebateModel | Panel
     scenario: Scenario | None
     debates: int
     rounds: int
     seed: int
+    first: int
     record: str
     right: npt.NDArray[np.int64]
     spoke: npt.NDArray[np.int64]
@@ -122,6 +124,7 @@ class Simulation:
             "debates": self.debates,
             "rounds": self.rounds,
             "seed": self.seed,
+            "first": self.first,
             "accuracy": self.accuracy.tolist(),
             "standard_error": self.standard_error.tolist(),
         }

@@ -12,6 +12,7 @@ from typing import Any, Literal, final
 import numpy as np
 import numpy.typing as npt
 
+from sims.debates.embedding import Embedding
 from theory import DebateModel
 
 GRAPHS = ("complete", "ring", "star", "groups")
@@ -41,6 +42,8 @@ class Scenario:
         Whether agents read the round before or all rounds.
     stop_unanimous : bool
         Whether a debate ends when all that spoke gave one readable answer; it is carried on.
+    embedding : Embedding, optional
+        Answers are said as points of which each agent reads a part.
 
     Raises
     ------
@@ -64,6 +67,7 @@ class Scenario:
     silent: float = 0.0
     memory: Literal["last", "all"] = "last"
     stop_unanimous: bool = False
+    embedding: Embedding | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, DebateModel):
@@ -85,6 +89,14 @@ class Scenario:
             raise ValueError(f"`memory` must be 'last' or 'all', got {self.memory!r}")
         if not isinstance(self.stop_unanimous, bool):
             raise ValueError(f"`stop_unanimous` must be True or False, got {self.stop_unanimous!r}")
+        if self.embedding is not None:
+            if not isinstance(self.embedding, Embedding):
+                raise ValueError(f"`embedding` must be an Embedding, got {self.embedding!r}")
+            if self.embedding.dimension < self.model.n_answers:
+                raise ValueError(
+                    f"`dimension` of the embedding must be >= {self.model.n_answers}, the number "
+                    f"of answers, got {self.embedding.dimension}"
+                )
         if isinstance(self.graph, str):
             if self.graph not in GRAPHS:
                 raise ValueError(
@@ -122,6 +134,8 @@ class Scenario:
         data["model"] = self.model.to_dict()
         if isinstance(self.graph, tuple):
             data["graph"] = [list(row) for row in self.graph]
+        if self.embedding is not None:
+            data["embedding"] = self.embedding.to_dict()
         return data
 
     @classmethod
@@ -138,6 +152,8 @@ class Scenario:
             raise ValueError(f"a scenario must have a `model`, and of {sorted(known)} only")
         values = dict(data)
         values["model"] = DebateModel.from_dict(data["model"])
+        if data.get("embedding") is not None:
+            values["embedding"] = Embedding.from_dict(data["embedding"])
         return cls(**values)
 
     def to_json(self) -> str:

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sims._kernels import debates as kernels
+from sims.debates.embedding import Embedding
+from sims.debates.panel import Panel
 from sims.debates.result import Simulation
 from sims.debates.scenario import Scenario
 from theory import CountChain, DebateModel, next_law
@@ -26,16 +28,19 @@ METHODS = ("auto", "direct", "tabulated")
 _MOST_STATES = 2000
 _MOST_KEYS = 2**18
 _BLOCK = 16_384
+# of debates of which nothing is kept: few blocks for a thousand million
+_LONG_BLOCK = 2**18
 
 Fill = Callable[[int, int], npt.NDArray[np.int64]]
 
 
 def simulate(
-    model: DebateModel | Scenario,
+    model: DebateModel | Scenario | Panel,
     *,
     debates: int,
     rounds: int,
     seed: int = 0,
+    first: int = 0,
     record: Literal["accuracy", "counts", "answers"] = "counts",
     method: Literal["auto", "direct", "tabulated"] = "auto",
     threads: int | None = None,
@@ -44,15 +49,17 @@ def simulate(
 
     Parameters
     ----------
-    model : theory.DebateModel or Scenario
+    model : theory.DebateModel, Scenario or Panel
         Views need the tabulated path, a refutation of all answers the direct one. A scenario that
-        changes nothing is its model.
+        changes nothing is its model. A debate of a panel is an item.
     debates : int
         1..2^32.
     rounds : int
         >= 1, round 0 included.
     seed : int
         0..2^64 - 1.
+    first : int
+        Index of the first debate, so that a run can be made in parts; first + debates <= 2^32.
     record : {"counts", "accuracy", "answers"}
         What is kept: counts of answers, sums by round only, or every answer.
     method : {"auto", "direct", "tabulated"}
@@ -81,9 +88,12 @@ def simulate(
         model = scenario.model
         # one that changes nothing has the law of its model, and the faster paths
         scenario = None if scenario == Scenario(model) else scenario
-    if not isinstance(model, DebateModel):
-        raise ValueError(f"`model` must be a theory.DebateModel or a Scenario, got {model!r}")
+    if not isinstance(model, DebateModel | Panel):
+        raise ValueError(
+            f"`model` must be a theory.DebateModel, a Scenario or a Panel, got {model!r}"
+        )
     total = _whole("debates", debates, 1, 2**32)
+    begin = _whole("first", first, 0, 2**32 - total)
     length = _whole("rounds", rounds, 1, 2**32)
     key = _whole("seed", seed, 0, 2**64 - 1)
     for name, value, options in (("record", record, RECORDS), ("method", method, METHODS)):
@@ -92,7 +102,10 @@ def simulate(
     workers = (
         len(os.sched_getaffinity(0)) if threads is None else _whole("threads", threads, 1, 256)
     )
-    how = _method(model, record, method) if scenario is None else _scenario_method(method)
+    if scenario is None and isinstance(model, DebateModel):
+        how = _method(model, record, method)
+    else:
+        how = _agent_by_agent(method)
     width, n = model.n_answers, model.n_agents
     counts = np.zeros((total, length, width), np.int32) if record == "counts" else None
     answers = np.zeros((total, length, n), np.int32) if record == "answers" else None
@@ -100,19 +113,24 @@ def simulate(
     if scenario is not None:
         if scenario.stop_unanimous:
             held = np.zeros(total, np.int32)
-        fill = _scenario(scenario, length, key, counts, answers, held)
+        fill = _scenario(scenario, begin, length, key, counts, answers, held)
+    elif isinstance(model, Panel):
+        fill = _panel(model, begin, length, key, counts, answers)
     else:
         make = _tabulated if how == "tabulated" else _direct
-        fill = make(model, length, key, counts, answers)
-    starts = range(0, total, _BLOCK)
-    ends = [min(start + _BLOCK, total) for start in starts]
+        fill = make(model, begin, length, key, counts, answers)
+    size = _LONG_BLOCK if how == "tabulated" and counts is None else _BLOCK
+    starts = range(0, total, size)
+    ends = [min(start + size, total) for start in starts]
+    # right, spoke, right^2, right * spoke, spoke^2
+    sums = np.zeros((5, length), np.int64)
     if workers == 1 or len(ends) == 1:
-        parts = [fill(start, end) for start, end in zip(starts, ends, strict=True)]
+        for start, end in zip(starts, ends, strict=True):
+            sums += fill(start, end)
     else:
         with ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(fill, starts, ends))
-    # right, spoke, right^2, right * spoke, spoke^2
-    sums = np.sum(parts, axis=0)
+            for part in pool.map(fill, starts, ends):
+                sums += part
     for array in (sums, counts, answers, held):
         if array is not None:
             array.setflags(write=False)
@@ -122,6 +140,7 @@ def simulate(
         debates=total,
         rounds=length,
         seed=key,
+        first=begin,
         record=record,
         right=sums[0],
         spoke=sums[1],
@@ -157,6 +176,7 @@ def _method(model: DebateModel, record: str, method: str) -> str:
 
 def _tabulated(
     model: DebateModel,
+    begin: int,
     rounds: int,
     seed: int,
     counts: Any,
@@ -176,7 +196,7 @@ def _tabulated(
         places = np.empty((end - start if counts is not None else 0, rounds), np.int32)
         sums = np.zeros((2, rounds), np.int64)
         kernels.draw_from_table(
-            start,
+            begin + start,
             *_halves(seed),
             start_threshold[0],
             start_alias[0],
@@ -194,7 +214,9 @@ def _tabulated(
     return fill
 
 
-def _direct(model: DebateModel, rounds: int, seed: int, counts: Any, answers: Any) -> Fill:
+def _direct(
+    model: DebateModel, begin: int, rounds: int, seed: int, counts: Any, answers: Any
+) -> Fill:
     width, kinds = model.n_answers, model.types
     owner = np.repeat(np.arange(len(kinds)), model.sizes)
     kernel = np.array([one.kernel for one in kinds])
@@ -217,10 +239,12 @@ def _direct(model: DebateModel, rounds: int, seed: int, counts: Any, answers: An
         kept = answers is not None
         said = np.empty((end - start, rounds, len(owner)) if kept else (0, 0, 0), np.int32)
         if table is not None:
-            kernels.draw_by_state(start, *_halves(seed), owner, table, strides, said, own, kept)
+            kernels.draw_by_state(
+                begin + start, *_halves(seed), owner, table, strides, said, own, kept
+            )
         else:
             kernels.draw_directly(
-                start,
+                begin + start,
                 *_halves(seed),
                 owner,
                 *laws,
@@ -249,14 +273,44 @@ def _all_spoke(
     return np.stack([right, debates * n * ones, squares, n * right, debates * n**2 * ones])
 
 
-def _scenario_method(method: str) -> str:
+def _agent_by_agent(method: str) -> str:
     if method == "tabulated":
-        raise ValueError("`method` must not be 'tabulated': a scenario is drawn agent by agent")
+        raise ValueError(
+            "`method` must not be 'tabulated': scenarios and panels are drawn agent by agent"
+        )
     return "direct"
 
 
+def _panel(panel: Panel, begin: int, rounds: int, seed: int, counts: Any, answers: Any) -> Fill:
+    def fill(start: int, end: int) -> npt.NDArray[np.int64]:
+        own = np.zeros((end - start, rounds, panel.n_answers), np.int32)
+        kept = answers is not None
+        said = np.empty((end - start, rounds, panel.n_agents) if kept else (0, 0, 0), np.int32)
+        p = panel.difficulties(begin + start, end - start, seed)
+        kernels.draw_panel(
+            begin + start,
+            *_halves(seed),
+            panel.n_agents,
+            panel.fresh(p, rounds),
+            panel.stickiness,
+            panel.n_answers - 1,
+            said,
+            own,
+            kept,
+        )
+        if counts is not None:
+            counts[start:end] = own
+        if kept:
+            answers[start:end] = said
+        here = own[:, :, panel.correct].astype(np.int64)
+        sums = here.sum(axis=0), (here**2).sum(axis=0)
+        return _all_spoke(*sums, end - start, panel.n_agents)
+
+    return fill
+
+
 def _scenario(
-    scenario: Scenario, rounds: int, seed: int, counts: Any, answers: Any, held: Any
+    scenario: Scenario, begin: int, rounds: int, seed: int, counts: Any, answers: Any, held: Any
 ) -> Fill:
     model = scenario.model
     width, kinds = model.n_answers, model.types
@@ -266,12 +320,15 @@ def _scenario(
         log_weight = np.log([one.weight for one in kinds])
     first = np.ascontiguousarray(np.cumsum([one.first_law for one in kinds], axis=1)[:, :-1])
     listens = scenario.listens()
+    # without an embedding all that is heard is read
+    points = scenario.embedding or Embedding(keep=1, dimension=width)
+    keep = 0 if scenario.embedding is None else points.keep
 
     def fill(start: int, end: int) -> npt.NDArray[np.int64]:
         said = np.empty((end - start, rounds, len(owner)), np.int32)
         lengths = np.empty(end - start, np.int32)
         kernels.draw_scenario(
-            start,
+            begin + start,
             *_halves(seed),
             owner,
             first,
@@ -286,6 +343,11 @@ def _scenario(
             scenario.silent,
             scenario.memory == "last",
             scenario.stop_unanimous,
+            keep,
+            points.method == "diversity",
+            model.correct,
+            float(points.spread),
+            points.dimension,
             said,
             lengths,
         )

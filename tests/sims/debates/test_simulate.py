@@ -42,10 +42,10 @@ def test_known_answers_of_philox():
 
 
 def test_debates_side_by_side_draw_the_same_words():
-    from sims._kernels.debates import _draw
+    from sims._kernels.debates import uniforms
 
     first, second = np.empty(50), np.empty(50)
-    _draw(123_456, 7, 5, 99, 3, first, second)
+    uniforms(123_456, 7, 5, 99, 3, first, second)
     for i in range(50):
         w = words(123_456 + i, 7, 5, 0, 99, 3)
         assert first[i] == ((w[0] << 21) | (w[1] >> 11)) / 2**53
@@ -231,7 +231,7 @@ def test_sure_agents_and_one_answer():
 @pytest.mark.parametrize(
     ("changes", "words_"),
     [
-        ({"model": "binary"}, "`model` must be a theory.DebateModel or a Scenario"),
+        ({"model": "binary"}, "`model` must be a theory.DebateModel, a Scenario or a Panel"),
         ({"debates": 0}, "`debates` must lie in 1..4294967296, got 0"),
         ({"debates": 2**32 + 1}, "`debates` must lie in"),
         ({"debates": 1.5}, "`debates` must be a whole number"),
