@@ -15,14 +15,17 @@ from sims.debates.result import Simulation  # noqa: E402
 from sims.debates.scenario import Scenario  # noqa: E402
 from sims.debates.scenarios import SCENARIOS, named_scenario  # noqa: E402
 from sims.debates.simulate import simulate  # noqa: E402
+from sims.montecarlo.estimate import Estimate, estimate  # noqa: E402
 
 __all__ = [
     "SCENARIOS",
     "Embedding",
+    "Estimate",
     "Panel",
     "Scenario",
     "Simulation",
     "check_by_simulation",
+    "estimate",
     "named_scenario",
     "simulate",
 ]

@@ -1,0 +1,1 @@
+"""Monte Carlo with stated error: estimates, and sweeps that can be resumed."""
