@@ -16,9 +16,12 @@ from sims.debates.scenario import Scenario  # noqa: E402
 from sims.debates.scenarios import SCENARIOS, named_scenario  # noqa: E402
 from sims.debates.simulate import simulate  # noqa: E402
 from sims.montecarlo.estimate import Estimate, estimate  # noqa: E402
+from sims.montecarlo.sweep import resume, sweep  # noqa: E402
+from sims.montecarlo.work import CellError  # noqa: E402
 
 __all__ = [
     "SCENARIOS",
+    "CellError",
     "Embedding",
     "Estimate",
     "Panel",
@@ -27,5 +30,7 @@ __all__ = [
     "check_by_simulation",
     "estimate",
     "named_scenario",
+    "resume",
     "simulate",
+    "sweep",
 ]

@@ -1,16 +1,17 @@
 """The command ``sims``.
 
 Readable tables by default, ``--json`` for machines. Exit codes: 0 done, 2 bad input (one line on
-standard error), 3 a simulated verdict contradicts the exact one.
+standard error), 3 a simulated verdict contradicts the exact one, 130 interrupted.
 """
 
 import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from sims.cli import check, run, scenarios
+from sims.cli import check, run, scenarios, sweep
+from sims.montecarlo.work import CellError
 
-COMMANDS = (run, scenarios, check)
+COMMANDS = (run, scenarios, check, sweep)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,8 +20,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     command: Callable[[argparse.Namespace], int] = arguments.run
     try:
         return command(arguments)
-    except (OSError, ValueError) as error:
-        print(f"sims: {' '.join(str(error).split())}", file=sys.stderr)
+    except (OSError, ValueError, CellError) as error:
+        lines = [str(error), *getattr(error, "__notes__", [])]
+        print(f"sims: {' '.join(' '.join(lines).split())}", file=sys.stderr)
         return 2
 
 
@@ -28,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="sims",
         description="Monte Carlo debates of latent-concept agents.",
-        epilog="Exit codes: 0 done, 2 bad input, 3 a check failed.",
+        epilog="Exit codes: 0 done, 2 bad input, 3 a check failed, 130 interrupted.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:

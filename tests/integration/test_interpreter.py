@@ -19,7 +19,7 @@ HEAVY = (
     "arviz",
     "matplotlib",
     "rich",
-    "joblib",
+    "loky",
     "hypothesis",
     "networkx",
     "sympy",
