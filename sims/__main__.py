@@ -8,10 +8,10 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from sims.cli import check, run, scenarios, sweep
+from sims.cli import characteristics, check, run, scenarios, sweep
 from sims.montecarlo.work import CellError
 
-COMMANDS = (run, scenarios, check, sweep)
+COMMANDS = (run, scenarios, check, characteristics, sweep)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,11 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sims.characteristics import load
 from sims.debates.panel import Panel
-from sims.debates.scenario import Scenario
 from sims.debates.scenarios import SCENARIOS
 from sims.debates.simulate import METHODS, simulate
-from theory import ChainTooLargeError, CountChain, DebateModel
+from theory import ChainTooLargeError, CountChain
 
 
 def add(commands: Any) -> None:
@@ -26,19 +26,6 @@ def add(commands: Any) -> None:
     one.add_argument("--out", type=Path, metavar="FILE", help="write the table (csv or parquet)")
     one.add_argument("--json", action="store_true", help="print JSON")
     one.set_defaults(run=run)
-
-
-def load(text: str) -> DebateModel | Scenario | Panel:
-    """Return what JSON text holds: a scenario has a model, a panel items, a model types."""
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"the file is not JSON: {error}") from None
-    if isinstance(data, dict) and "model" in data:
-        return Scenario.from_dict(data)
-    if isinstance(data, dict) and "items" in data:
-        return Panel.from_dict(data)
-    return DebateModel.from_dict(data)
 
 
 def run(arguments: argparse.Namespace) -> int:
