@@ -103,7 +103,23 @@ def returns_end(table: "pd.DataFrame", margin: float = 0.01) -> dict[str, int]:
     table : pandas.DataFrame
         Of `ensemble_size`.
     margin : float
-        >= 0.
+        >= 0, of accuracy.
+
+    Returns
+    -------
+    dict of str to int
+
+    Raises
+    ------
+    ValueError
+        When the margin is negative.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"scenario": "some", "n": [1, 3, 5], "vote": [.60, .68, .682]})
+    >>> returns_end(table)
+    {'some': 3}
     """
     if not isinstance(margin, int | float) or isinstance(margin, bool) or not margin >= 0:
         raise ValueError(f"`margin` must be >= 0, got {margin!r}")
@@ -132,6 +148,14 @@ def gain_by_dispersion(found: Simulation) -> "pd.DataFrame":
     ------
     ValueError
         When the counts were not recorded, or there is one round.
+
+    Examples
+    --------
+    Three agents and two answers: they agree at first, or one differs.
+
+    >>> found = simulate(named_scenario("weak_majority", 3), debates=1000, rounds=4)
+    >>> gain_by_dispersion(found)["dispersion"].round(3).tolist()
+    [0.0, 0.444]
     """
     import pandas as pd
 

@@ -141,10 +141,27 @@ def resume(
     engine, workers, progress
         As for `sweep`; the engine is that of the sweep if None.
 
+    Returns
+    -------
+    pandas.DataFrame
+        The table that the sweep would have returned.
+
     Raises
     ------
     ValueError
-        When the folder is none of a sweep.
+        When the folder is none of a sweep, or another process holds it.
+    CellError
+        When a cell fails.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> grid = {"scenario": ["ring"], "rounds": 2, "debates": 100}
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     table = sweep("sims.montecarlo.cells:debate", grid, seed=1, out=out)
+    ...     again = resume(out)
+    >>> again.equals(table)
+    True
     """
     data = Store(Path(out)).manifest()
     if set(data) != set(_FIELDS):
