@@ -14,6 +14,7 @@ Sources: arXiv 2510.12697 (the mixture, the distance rule), arXiv 2505.22192 and
 debates), NeurIPS 2024 "Multi-LLM Debate: Framework, Principals, and Interventions".
 """
 
+from stability.arviz import to_arviz
 from stability.datasets import (
     DatasetInfo,
     list_datasets,
@@ -165,5 +166,6 @@ __all__ = [
     "rule_to_text",
     "single_debate_rule",
     "swap_test",
+    "to_arviz",
     "sweep_ks",
 ]

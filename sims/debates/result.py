@@ -12,6 +12,7 @@ from theory import DebateModel
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
     from stability import DebateLog
 
@@ -85,6 +86,87 @@ class Simulation:
                 "accuracy": self.accuracy,
                 "standard_error": self.standard_error,
             }
+        )
+
+    def to_xarray(self) -> "xr.Dataset":
+        """Return what was kept as a dataset with named axes.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``accuracy`` and ``standard_error`` over (round); ``counts`` over (debate, round,
+            answer), ``answers`` over (debate, round, agent) and ``held`` over (debate) where they
+            were recorded.
+        """
+        import xarray as xr
+
+        data: dict[str, Any] = {
+            "accuracy": ("round", self.accuracy),
+            "standard_error": ("round", self.standard_error),
+        }
+        if self.counts is not None:
+            data["counts"] = (("debate", "round", "answer"), self.counts)
+        if self.answers is not None:
+            data["answers"] = (("debate", "round", "agent"), self.answers)
+        if self.held is not None:
+            data["held"] = ("debate", self.held)
+        return xr.Dataset(
+            data, {"round": np.arange(self.rounds)}, {"seed": self.seed, "first": self.first}
+        )
+
+    def to_arviz(self, ensembles: int = 4) -> Any:
+        """Return accuracy in replicated ensembles, for R-hat, ESS and MCSE of ArviZ.
+
+        Debate after debate is dealt to the ensembles in equal runs: an ensemble is a chain, a
+        debate a draw, the value of a draw the share of right answers among agents that spoke (NaN
+        where nobody did). Debates are independent: R-hat is 1 and the MCSE is `standard_error` up
+        to chance, unless the simulator is wrong.
+
+        Parameters
+        ----------
+        ensembles : int
+            >= 1, a divisor of the number of debates.
+
+        Returns
+        -------
+        arviz.InferenceData or xarray.DataTree
+            ``accuracy`` over (chain, draw, round), in group "posterior".
+
+        Raises
+        ------
+        ValueError
+            When debates cannot be dealt evenly, or neither counts nor answers were recorded, or
+            agents may be silent and their answers were not recorded.
+
+        Examples
+        --------
+        >>> from sims import simulate
+        >>> found = simulate(DebateModel.binary(7), debates=1000, rounds=3)
+        >>> dict(found.to_arviz(4)["posterior"]["accuracy"].sizes)
+        {'chain': 4, 'draw': 250, 'round': 3}
+        """
+        if isinstance(ensembles, bool) or not isinstance(ensembles, int) or ensembles < 1:
+            raise ValueError(f"`ensembles` must be a whole number >= 1, got {ensembles!r}")
+        if self.debates % ensembles:
+            raise ValueError(f"`ensembles` must divide {self.debates} debates, got {ensembles}")
+        spoke: Any = self.model.n_agents
+        if self.answers is not None:
+            right = (self.answers == self.model.correct).sum(axis=2)
+            spoke = (self.answers != -2).sum(axis=2)
+        elif self.counts is None:
+            raise ValueError(f"`record` must be 'counts' or 'answers', it was {self.record!r}")
+        elif self.scenario is not None and self.scenario.silent:
+            raise ValueError("`record` must be 'answers' where agents may be silent")
+        else:
+            right = self.counts[:, :, self.model.correct]
+        with np.errstate(invalid="ignore"):
+            share = (right / spoke).reshape(ensembles, -1, self.rounds)
+        from stability import to_arviz
+
+        return to_arviz(
+            {"accuracy": share},
+            dims={"accuracy": ["round"]},
+            coords={"round": list(range(self.rounds))},
         )
 
     def to_log(self) -> "DebateLog":
