@@ -166,6 +166,6 @@ __all__ = [
     "rule_to_text",
     "single_debate_rule",
     "swap_test",
-    "to_arviz",
     "sweep_ks",
+    "to_arviz",
 ]

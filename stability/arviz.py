@@ -85,7 +85,8 @@ def to_arviz(
         import arviz
     if int(arviz.__version__.split(".")[0]) >= 1:
         return arviz.from_dict(groups, dims=names, coords=labels)
-    return arviz.from_dict(**groups, dims=names, coords=labels)
+    options: dict[str, Any] = {**groups, "dims": names, "coords": labels}
+    return arviz.from_dict(**options)
 
 
 def _numbers(
@@ -114,7 +115,9 @@ def _numbers(
 
 
 def _named_axes(
-    dims: Mapping[str, Sequence[str]], shapes: Mapping[str, tuple[int, ...]], skip: Mapping[str, int]
+    dims: Mapping[str, Sequence[str]],
+    shapes: Mapping[str, tuple[int, ...]],
+    skip: Mapping[str, int],
 ) -> dict[str, list[str]]:
     """Names of axes by variable, as many as it has after those skipped."""
     found = {}
