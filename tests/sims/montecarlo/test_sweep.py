@@ -192,6 +192,15 @@ def test_a_cell_that_always_kills_its_process_is_named_and_the_others_are_kept(t
     assert len(blocks(out)) >= 1
 
 
+# The suite may run as a job in the background, where shells have SIGINT ignored from the start.
+FOREGROUND = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from sims.__main__ import main
+sys.exit(main())
+"""
+
+
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("engine", ["threads", "loky"])
 def test_a_killed_run_goes_on_where_it_was(tmp_path, engine, sign):
@@ -202,7 +211,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, engine, sign):
     out = tmp_path / "s"
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
     process = subprocess.Popen(
-        [sys.executable, "-m", "sims", "sweep", "sweep.toml", "--workers", "2"],
+        [sys.executable, "-c", FOREGROUND, "sweep", "sweep.toml", "--workers", "2"],
         cwd=tmp_path,
         env=environment,
         stdout=subprocess.DEVNULL,
