@@ -97,19 +97,43 @@ def test_check_sets_both_verdicts_side_by_side(run):
     code, out, err = run("check", "EL-5.4", "EL-6.1", "--debates", "2e4", "--seed", 1)
     assert (code, err) == (0, "")
     rows = [line.split() for line in out.splitlines() if line.startswith("EL-")]
-    assert len(rows) == 7
+    assert len(rows) == 19
     assert all("violated" in row or "holds" in row for row in rows)
+    assert "6 of 8 see it by more than 5" in out
+    assert out.index("Beyond the exact chain") < out.index("errors correlated by 0.3")
     code, out, _ = run("check", "EL-6.2", "--debates", 2e4, "--json")
     data = json.loads(out)
     assert code == 0
     assert all(row["simulated"]["method"] == "monte-carlo" for row in data)
-    code, _, err = run("check", "HT-1")
-    assert code == 2
-    assert "`theorem` must be one of EL-5.1" in err
+    assert all(row["contradiction"] is False for row in data)
+    assert [row["exact"] is None for row in data] == [False] * 5 + [True] * 3
+    for names, said in (
+        (["EL-D5.3"], "`theorem` must be one of EL-5.1"),
+        (["EL-5.4", "--all"], "`--all` goes without names, got EL-5.4"),
+    ):
+        code, _, err = run("check", *names)
+        assert code == 2
+        assert said in err
 
 
 def test_a_contradiction_has_an_exit_code(run, monkeypatch):
+    """The negative control: the command itself, where the simulator has another kernel."""
+    from sims import check_by_simulation
     from sims.cli import check
 
-    monkeypatch.setattr(check, "contradicts", lambda *_: True)
-    assert run("check", "EL-6.2", "--debates", 100)[0] == 3
+    def wrong(name, what, **options):
+        if isinstance(what, DebateModel):
+            what = check.flattened(what)
+        return check_by_simulation(name, what, **options)
+
+    monkeypatch.setattr(check, "check_by_simulation", wrong)
+    code, out, _ = run("check", "EL-6.2", "--debates", 2e4)
+    assert code == 3
+    assert "Contradiction: EL-6.2, printed, close is not correct." in out
+
+
+def test_a_control_that_sees_nothing_has_an_exit_code(run, monkeypatch):
+    from sims.cli import check
+
+    monkeypatch.setattr(check, "flattened", lambda model: model)
+    assert run("check", "EL-6.2", "--debates", 2e4)[0] == 3

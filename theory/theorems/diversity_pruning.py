@@ -166,7 +166,16 @@ def margin(model: DebateModel, statement: str, *, k: int | None = None, rounds: 
         gap = abs(viewed.share(t, answer) - limit)
         if missing - gap < worst:
             worst = missing - gap
-            evidence = {"t": t, "s*": best[0][0], "limit": limit, "gap": gap, "bound": missing}
+            evidence = {
+                "t": t,
+                "y'": answer,
+                "k": pruning.k,
+                "s*": best[0][0],
+                "needed": needed,
+                "limit": limit,
+                "gap": gap,
+                "bound": missing,
+            }
     return Margin(float(worst), evidence)
 
 
