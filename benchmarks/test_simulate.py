@@ -1,15 +1,21 @@
-"""Simulated debates a second, beside the same debate in vectorised NumPy.
+"""Simulated debates a second, beside the same debate in vectorised NumPy and in Mesa.
 
 n = 7 agents, 3 concepts, 4 answers, 10 rounds. Asked: tabulated 5 M debates a second on one core
 and 10 M on two, direct 600 k on one core and 7 times NumPy. ``error`` is the deviation of the
 accuracy of the last round from the exact chain, in standard errors.
 """
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from sims import simulate
 from theory import CountChain, next_law, random_model
+
+sys.path.insert(0, str(Path(__file__).parent))
+from mesa_debate import by_mesa
 
 MODEL = random_model(np.random.default_rng(0), n=7, concepts=3, answers=4, types=1)
 ROUNDS = 10
@@ -56,3 +62,11 @@ def test_numpy(benchmark):
     accuracy = benchmark.pedantic(by_numpy, (50_000,), rounds=3)
     rate = 50_000 / benchmark.stats.stats.median
     benchmark.extra_info.update(million_a_second=rate / 1e6, accuracy=float(accuracy))
+
+
+@pytest.mark.benchmark(group="debates of 7 agents and 10 rounds")
+def test_mesa(benchmark):
+    accuracy = benchmark.pedantic(by_mesa, (MODEL, 200, ROUNDS), rounds=3)
+    rate = 200 / benchmark.stats.stats.median
+    error = (accuracy - CountChain(MODEL).accuracy(ROUNDS - 1)) / (0.5 / np.sqrt(200))
+    benchmark.extra_info.update(million_a_second=rate / 1e6, error=float(error))
