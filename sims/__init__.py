@@ -10,6 +10,7 @@ _guard.check_siblings()
 
 from sims.characteristics import operating_characteristics  # noqa: E402  # siblings come first
 from sims.checks import check_by_simulation  # noqa: E402
+from sims.curves import accuracy_by_misled, change_by_size  # noqa: E402
 from sims.debates.embedding import Embedding  # noqa: E402
 from sims.debates.panel import Panel  # noqa: E402
 from sims.debates.result import Simulation  # noqa: E402
@@ -29,6 +30,8 @@ __all__ = [
     "Panel",
     "Scenario",
     "Simulation",
+    "accuracy_by_misled",
+    "change_by_size",
     "check_by_simulation",
     "ensemble_size",
     "estimate",

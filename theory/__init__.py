@@ -29,6 +29,7 @@ from theory.model.vectors import VectorChain
 from theory.theorems import THEOREMS, Counterexample, Theorem, Verdict, check
 from theory.theorems.echo_chamber import chernoff_information, switch_bound
 from theory.theorems.search import Search, search_counterexample
+from theory.theorems.shared_misconception import critical_share
 from theory.ties import Ties
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "ablation",
     "check",
     "chernoff_information",
+    "critical_share",
     "critical_strength",
     "degroot",
     "degroot_limit",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sims.characteristics import operating_characteristics
+from sims.cli.files import check_picture, check_table, write_picture, write_table
 
 _SHOWN = ("false_stop", "never_stop", "stop_round", "to_come", "changed", "cost")
 
@@ -30,15 +31,19 @@ def add(commands: Any) -> None:
     one.add_argument("--replicates", type=int, default=200, help="batches of each kind (200)")
     one.add_argument("--margin", type=float, default=0.02, help="a change that matters (.02)")
     one.add_argument("--seed", type=int, default=0, help="(0)")
-    one.add_argument("--out", type=Path, metavar="FILE", help="write the table (csv or parquet)")
+    one.add_argument(
+        "--out", "-o", type=Path, metavar="FILE", help="write the table (csv or parquet)"
+    )
+    one.add_argument("--plot", type=Path, metavar="FILE", help="draw one figure as a heat map")
+    one.add_argument("--figure", choices=_SHOWN, default=_SHOWN[0], help=f"to draw ({_SHOWN[0]})")
     one.add_argument("--json", action="store_true", help="print JSON")
     one.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do it."""
-    if arguments.out is not None and arguments.out.suffix not in (".csv", ".parquet"):
-        raise ValueError(f"`--out` must end in .csv or .parquet, got {arguments.out}")
+    check_table(arguments.out)
+    check_picture(arguments.plot)
     table = operating_characteristics(
         arguments.rule or None,
         arguments.scenario or ("stationary", "drifting"),
@@ -50,11 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
         progress=None if sys.stderr.isatty() else False,
     )
     if arguments.out is not None:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        if arguments.out.suffix == ".csv":
-            table.to_csv(arguments.out, index=False)
-        else:
-            table.to_parquet(arguments.out, index=False)
+        write_table(table, arguments.out)
+    if arguments.plot is not None:
+        from sims import plots
+
+        write_picture(plots.characteristics(table, arguments.figure), arguments.plot)
     if arguments.json:
         print(json.dumps(json.loads(table.to_json(orient="records")), indent=2))
         return 0

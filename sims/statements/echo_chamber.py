@@ -51,8 +51,10 @@ def echo_chamber(
     return {f"n to {_TIMES} n": apart(few, many, 2.0)}
 
 
-def changes(what: What, last: int, debates: int, seed: int, reading: str = "after") -> Mean:
-    """Return how often the leading concept of an agent changes in rounds 0..last.
+def changes(
+    what: What, last: int, debates: int, seed: int, reading: str = "after", first: int = 0
+) -> Mean:
+    """Return how often the leading concept of an agent changes in rounds first..last.
 
     ``reading`` "prior" counts a change from the concept of the task alone to that after round 0 as
     well.
@@ -77,20 +79,28 @@ def changes(what: What, last: int, debates: int, seed: int, reading: str = "afte
             first=start,
         )
         assert found.answers is not None
-        values.append(_changes(scenario, found.answers, reading, everyone))
+        values.append(_changes(scenario, found.answers, reading, everyone, first))
     return mean_of(np.concatenate(values))
 
 
 def _changes(
-    scenario: Scenario, answers: npt.NDArray[np.int32], reading: str, everyone: bool
+    scenario: Scenario,
+    answers: npt.NDArray[np.int32],
+    reading: str,
+    everyone: bool,
+    first: int,
 ) -> Float64:
     """Changes an agent, shape (debates,), of answers (debates, rounds, n)."""
     model = scenario.model
-    said = np.stack([answers == a for a in range(model.n_answers)], axis=3)
-    if everyone:
-        heard = said.sum(axis=2, dtype=np.float64)[:, :, None]
-    else:
-        heard = np.einsum("dtil,ji->dtjl", said.astype(np.float64), scenario.listens() * 1.0)
+    listens = scenario.listens().T.astype(np.float64)
+    # how many of those that agent j hears said a; all hear the same where all are heard
+    heard = np.stack(
+        [
+            said.sum(axis=2, keepdims=True, dtype=np.float64) if everyone else said @ listens
+            for said in (answers == a for a in range(model.n_answers))
+        ],
+        axis=3,
+    )
     if scenario.memory == "all":
         heard = heard.cumsum(axis=1)
     total = np.zeros(len(answers))
@@ -98,7 +108,7 @@ def _changes(
     for kind, number in zip(model.types, model.sizes, strict=True):
         mine = heard if everyone else heard[:, :, start : start + number]
         leads = leading_concept(kind, mine, model.tempering)
-        moved = (leads[:, 1:] != leads[:, :-1]).sum(axis=1)
+        moved = (leads[:, first + 1 :] != leads[:, first:-1]).sum(axis=1)
         if reading == "prior":
             moved = moved + (leads[:, 0] != int(kind.weight.argmax()))
         total += moved.mean(axis=1) * number

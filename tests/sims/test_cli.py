@@ -73,6 +73,47 @@ def test_refusals_are_one_line(run, files, words, said):
     assert said in err
 
 
+def test_interventions_are_compared(run, files):
+    words = ("run", "shared_misconception", "--agents", 5, "--debates", 2000, "--rounds", 3)
+    code, out, err = run(
+        *words, "--intervention", "refutation+diversity", "--intervention", "none", "-o",
+        files / "t.csv", "--plot", files / "t.png",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    read = pd.read_csv(files / "t.csv")
+    assert read["intervention"].tolist() == ["diversity + refutation"] * 3 + ["none"] * 3
+    # nine standard errors for six comparisons
+    assert ((read["accuracy"] - read["exact"]).abs() < 9 * read["standard_error"]).all()
+    assert (files / "t.png").stat().st_size > 10_000
+    data = json.loads(run(*words, "--intervention", "all", "--json")[1])
+    assert len({row["intervention"] for row in data}) == 8
+    for more, said in (
+        (("--intervention", "magic"), "must be one of none, refutation, diversity"),
+        (("--plot", "t.docx"), "`--plot` must end in one of"),
+        (("--agents", 0), "`agents` must be a whole number >= 1, got 0"),
+    ):
+        code, out, err = run(*words, *more)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert said in err
+    assert (
+        "goes with a debate that is the model's own"
+        in run("run", "ring", "--intervention", "quality")[2]
+    )
+    assert "`--agents` goes with the name" in run("run", files / "model.json", "--agents", 3)[2]
+
+
+def test_pictures(run, files):
+    code, out, _ = run("run", "ring", "--debates", 200, "--plot", files / "a.svg")
+    assert code == 0
+    assert f"Picture: {files / 'a.svg'}" in out
+    code, _, _ = run(
+        "characteristics", "Unanimity", "--replicates", 3, "--items", 5, "--plot", files / "c.png",
+        "--figure", "cost",
+    )  # fmt: skip
+    assert code == 0
+    assert (files / "c.png").stat().st_size > 3000
+
+
 def test_named_scenarios(run):
     code, out, _ = run("scenarios")
     assert code == 0
@@ -86,7 +127,9 @@ def test_named_scenarios(run):
 
 
 def test_files_that_hold_neither(run, files):
-    assert run("run", files / "none.json")[0] == 2
+    code, _, err = run("run", files / "none.json")
+    assert code == 2
+    assert "`SCENARIO` must be one of echo_chamber" in err
     (files / "bad.json").write_text("{")
     assert "not JSON" in run("run", files / "bad.json")[2]
     (files / "list.json").write_text("[]")

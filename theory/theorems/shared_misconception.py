@@ -129,7 +129,21 @@ def tie_fraction(kernel: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") ->
 
 
 def critical_share(first: AgentType, second: AgentType) -> float:
-    """Return mu_c, the share of misled agents at which a large debate changes sides; K = L = 2.
+    """Return mu_c, the share of misled agents at which a large debate changes sides.
+
+    mu_c = (q_A(y) - f*) / (q_A(y) - q_B(y)) with the first laws q of both types and the tie
+    fraction f* of their kernel: from mu_c on the first answers are evidence for theta'. Outside
+    [0, 1] no share of such agents changes sides.
+
+    Parameters
+    ----------
+    first, second : AgentType
+        K = L = 2 and one kernel, theta* and y first; the second is misled.
+
+    Raises
+    ------
+    ValueError
+        When the types have other shapes, different kernels, or the same first law.
 
     Examples
     --------
@@ -137,6 +151,15 @@ def critical_share(first: AgentType, second: AgentType) -> float:
     >>> round(critical_share(*model.types), 2)
     0.54
     """
+    if first.kernel.shape != (2, 2) or not np.array_equal(first.kernel, second.kernel):
+        raise ValueError(
+            "`first` and `second` must have one kernel of two concepts and two answers, got "
+            f"{first.kernel.tolist()} and {second.kernel.tolist()}"
+        )
+    if first.first_law[0] == second.first_law[0]:
+        raise ValueError(
+            f"`first` and `second` must differ in their first law, both have {first.first_law}"
+        )
     even = tie_fraction(first.kernel)
     return float((first.first_law[0] - even) / (first.first_law[0] - second.first_law[0]))
 
