@@ -7,7 +7,6 @@ round and agent (`sims._kernels.debates`): the result is the same, bit for bit, 
 threads and every size of block.
 """
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sims._kernels import debates as kernels
+from sims.debates.cores import cores
 from sims.debates.embedding import Embedding
 from sims.debates.panel import Panel
 from sims.debates.result import Simulation
@@ -99,9 +99,7 @@ def simulate(
     for name, value, options in (("record", record, RECORDS), ("method", method, METHODS)):
         if value not in options:
             raise ValueError(f"`{name}` must be one of {', '.join(options)}, got {value!r}")
-    workers = (
-        len(os.sched_getaffinity(0)) if threads is None else _whole("threads", threads, 1, 256)
-    )
+    workers = cores() if threads is None else _whole("threads", threads, 1, 256)
     if scenario is None and isinstance(model, DebateModel):
         how = _method(model, record, method)
     else:

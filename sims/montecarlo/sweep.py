@@ -4,11 +4,11 @@ The table is a function of cell, grid, seed and repeats alone: it is the same, b
 every engine, number of workers, and however often a sweep was interrupted.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sims.debates.cores import cores
 from sims.montecarlo.checkpoint import Store, to_table
 from sims.montecarlo.engines import ENGINES, run_blocks
 from sims.montecarlo.progress import Progress
@@ -110,7 +110,7 @@ def sweep(
         for first in range(0, repeats, block)
     ]
     if workers is None:
-        workers = _cores()
+        workers = cores()
     if out is None:
         return _frame(_run(blocks, function, engine, workers, "", None, progress))
     store = Store(Path(out))
@@ -207,7 +207,3 @@ def _run(
 def _frame(rows: list[Row]) -> "pd.DataFrame":
     frame: pd.DataFrame = to_table(rows).to_pandas()
     return frame
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
