@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sims.cli import characteristics, check, run, scenarios, sweep
 from sims.montecarlo.work import CellError
+from theory import ChainTooLargeError
 
 COMMANDS = (run, scenarios, check, characteristics, sweep)
 
@@ -20,9 +21,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     command: Callable[[argparse.Namespace], int] = arguments.run
     try:
         return command(arguments)
-    except (OSError, ValueError, CellError) as error:
+    except (OSError, ValueError, CellError, ChainTooLargeError) as error:
         lines = [str(error), *getattr(error, "__notes__", [])]
         print(f"sims: {' '.join(' '.join(lines).split())}", file=sys.stderr)
+        return 2
+    except MemoryError as error:
+        print(f"sims: not enough memory: {error}", file=sys.stderr)
         return 2
 
 

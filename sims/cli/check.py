@@ -170,6 +170,8 @@ def run(arguments: argparse.Namespace) -> int:
     _table(others, ("simulated", "estimate", "SE"))
     for row in broken:
         print(f"\nContradiction: {row.theorem}, {row.statement}, {row.what}.")
+    if blind:
+        print("\nThe wrong kernel was not seen by any: more --debates are needed.")
     return 3 if broken or blind else 0
 
 

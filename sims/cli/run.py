@@ -63,7 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.agents is not None:
         raise ValueError(f"`--agents` goes with the name of a scenario, got {arguments.what}")
     elif Path(arguments.what).is_file():
-        what = load(Path(arguments.what).read_text("utf-8"))
+        try:
+            what = load(Path(arguments.what).read_text("utf-8"))
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{arguments.what} is not text: {error}") from None
     else:
         raise ValueError(
             f"`SCENARIO` must be one of {', '.join(SCENARIOS)}, or a file, got {arguments.what!r}"

@@ -21,7 +21,7 @@ from sims.debates.embedding import Embedding
 from sims.debates.panel import Panel
 from sims.debates.result import Simulation
 from sims.debates.scenario import Scenario
-from theory import CountChain, DebateModel, next_law
+from theory import ChainTooLargeError, CountChain, DebateModel, next_law
 
 RECORDS = ("accuracy", "counts", "answers")
 METHODS = ("auto", "direct", "tabulated")
@@ -77,7 +77,7 @@ def simulate(
 
     Examples
     --------
-    >>> from theory import CountChain
+    >>> from theory import ChainTooLargeError, CountChain
     >>> model = DebateModel.binary(n=7, weight=.6, right=.75)
     >>> found = simulate(model, debates=20_000, rounds=3, seed=1)
     >>> bool(abs(found.accuracy[2] - CountChain(model).accuracy(2)) < 5 * found.standard_error[2])
@@ -152,8 +152,12 @@ def simulate(
 
 def _method(model: DebateModel, record: str, method: str) -> str:
     """Choose the path, and say why one cannot be taken."""
-    states = CountChain(model).states if method != "direct" else None
-    no_table = None
+    states, no_table = None, None
+    if method != "direct":
+        try:
+            states = CountChain(model).states
+        except ChainTooLargeError as error:
+            no_table = str(error)
     if record == "answers":
         no_table = "record='answers' needs every agent"
     elif model.rewrite is not None and model.view is None:

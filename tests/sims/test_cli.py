@@ -130,10 +130,29 @@ def test_files_that_hold_neither(run, files):
     code, _, err = run("run", files / "none.json")
     assert code == 2
     assert "`SCENARIO` must be one of echo_chamber" in err
+    (files / "bytes.json").write_bytes(b"\xff\xfe")
+    assert "is not text" in run("run", files / "bytes.json")[2]
     (files / "bad.json").write_text("{")
     assert "not JSON" in run("run", files / "bad.json")[2]
     (files / "list.json").write_text("[]")
     assert "`model` must have the fields" in run("run", files / "list.json")[2]
+
+
+def test_what_does_not_fit_into_memory_is_said_in_a_line(run, monkeypatch):
+    from sims.cli import run as command
+
+    def full(*_, **__):
+        raise MemoryError("Unable to allocate 149 GiB")
+
+    monkeypatch.setattr(command, "simulate", full)
+    code, _, err = run("run", "echo_chamber")
+    assert (code, err) == (2, "sims: not enough memory: Unable to allocate 149 GiB\n")
+
+
+def test_many_agents_are_drawn_without_a_chain(run):
+    code, out, _ = run("run", "echo_chamber", "--agents", 20_000, "--debates", 2, "--rounds", 2)
+    assert code == 0
+    assert "No exact chain" in out
 
 
 def test_check_sets_both_verdicts_side_by_side(run):
@@ -179,4 +198,6 @@ def test_a_control_that_sees_nothing_has_an_exit_code(run, monkeypatch):
     from sims.cli import check
 
     monkeypatch.setattr(check, "flattened", lambda model: model)
-    assert run("check", "EL-6.2", "--debates", 2e4)[0] == 3
+    code, out, _ = run("check", "EL-6.2", "--debates", 2e4)
+    assert code == 3
+    assert "more --debates are needed" in out
