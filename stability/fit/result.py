@@ -9,7 +9,7 @@ rho = 0: their parameters are arbitrary, and this makes equal fits equal.
 import reprlib
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, Self, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from stability.fit.betabinom import BetaBinomial
 from stability.fit.search import count_modes
 from stability.fit.status import FitStatus
 from stability.fit.table import CountTable
+
+if TYPE_CHECKING:
+    from stability.fit.inference import Profile, StandardErrors
 
 Float = npt.NDArray[np.float64]
 A = TypeVar("A", bound=npt.NDArray[Any])
@@ -141,6 +144,31 @@ class MixtureFit:
     def bic(self) -> float:
         """Schwarz's criterion, (3K - 1) log M - 2 loglik."""
         return self.n_parameters * float(np.log(self.n_items)) - 2.0 * self.loglik
+
+    def standard_errors(self) -> "StandardErrors":
+        """Return standard errors by observed information; None, with the reason, at a bound.
+
+        Examples
+        --------
+        >>> from stability import fit_mixture
+        >>> fit = fit_mixture([0, 1, 6, 7], 7, freq=[40, 20, 30, 110], n_components=1)
+        >>> round(fit.standard_errors().mean[0], 4)
+        0.0298
+        """
+        from stability.fit.inference import standard_errors
+
+        return standard_errors(self)
+
+    def profile_interval(
+        self, parameter: str, component: int = 0, level: float = 0.95
+    ) -> "Profile":
+        """Return the profile-likelihood interval of "weights", "mean" or "rho" of a component.
+
+        See `stability.fit.inference.profile_interval`; it stays within the parameter space.
+        """
+        from stability.fit.inference import profile_interval
+
+        return profile_interval(self, parameter, component, level)
 
     def summary(self) -> str:
         """Return the fit as a readable table.
