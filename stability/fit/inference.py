@@ -194,7 +194,7 @@ def standard_errors(fit: "MixtureFit") -> StandardErrors:
     >>> fit = fit_mixture(range(8), 7, freq=[10, 14, 18, 20, 20, 18, 14, 10], n_components=1)
     >>> errors = standard_errors(fit)
     >>> round(errors.mean[0], 4), round(errors.rho[0], 4)
-    (0.0267, 0.037)
+    (0.026, 0.0353)
     """
     part = _Free(fit)
     size, x, free = part.size, part.x, part.free

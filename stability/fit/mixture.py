@@ -140,7 +140,7 @@ def fit_mixtures(
     agents = check_int("n", n, minimum=1)
     size = check_int("n_components", n_components, minimum=1, maximum=MAX_COMPONENTS)
     table, problems = _check_rows(hist, agents)
-    workers = _check_threads(threads)
+    workers = check_threads(threads)
     good = np.flatnonzero([problem is None for problem in problems])
     k = np.arange(agents + 1)
     m = np.full(agents + 1, agents)
@@ -180,7 +180,8 @@ def _check_rows(hist: npt.ArrayLike, n: int) -> tuple[npt.NDArray[np.float64], l
     return table, problems
 
 
-def _check_threads(threads: Any) -> int:
+def check_threads(threads: Any) -> int:
+    """Return how many threads to use: those asked for, or as many as there are cores."""
     import os
 
     if threads is None:

@@ -21,6 +21,7 @@ from stability.fit.status import FitStatus
 from stability.fit.table import CountTable
 
 if TYPE_CHECKING:
+    from stability.fit.bootstrap import Bootstrap
     from stability.fit.inference import Profile, StandardErrors
 
 Float = npt.NDArray[np.float64]
@@ -153,7 +154,7 @@ class MixtureFit:
         >>> from stability import fit_mixture
         >>> fit = fit_mixture([0, 1, 6, 7], 7, freq=[40, 20, 30, 110], n_components=1)
         >>> round(fit.standard_errors().mean[0], 4)
-        0.0298
+        0.0287
         """
         from stability.fit.inference import standard_errors
 
@@ -169,6 +170,19 @@ class MixtureFit:
         from stability.fit.inference import profile_interval
 
         return profile_interval(self, parameter, component, level)
+
+    def bootstrap(
+        self,
+        what: str = "params",
+        method: str = "parametric",
+        *,
+        replicates: int = 1000,
+        seed: int = 0,
+    ) -> "Bootstrap":
+        """Return refits to resampled items; see `stability.bootstrap`."""
+        from stability.fit.bootstrap import bootstrap
+
+        return bootstrap(self, what, method, replicates=replicates, seed=seed)
 
     def summary(self) -> str:
         """Return the fit as a readable table.
@@ -315,7 +329,7 @@ def assemble(
     """Make a result of the end of one search: x (1, 3K - 1) and its info (1, 5)."""
     # a copy of n: numba compiles a kernel once more for arrays that are read-only
     freq = table.freq[None, :].astype(np.float64)
-    parts, loglik, codes = _read(table.n.copy(), freq, size, x, info)
+    parts, loglik, codes = read_ends(table.n.copy(), freq, size, x, info)
     flags = _flags(int(codes[0]))
     _, steps, _, _, slope = info[0].tolist()
     for array in (parts, loglik, *table):
@@ -344,7 +358,7 @@ def assemble_many(
     good = np.array([problem is None for problem in problems], np.bool_)
     parts, loglik = np.full((3, rows, size), np.nan), np.full(rows, np.nan)
     agents = np.full(n + 1, n)
-    parts[:, good], loglik[good], codes = _read(agents, hist[good], size, x[good], info[good])
+    parts[:, good], loglik[good], codes = read_ends(agents, hist[good], size, x[good], info[good])
     flags: list[tuple[FitStatus, ...]] = [()] * rows
     for row, code in zip(np.flatnonzero(good).tolist(), codes.tolist(), strict=True):
         flags[row] = _flags(code)
@@ -368,7 +382,7 @@ def assemble_many(
     )
 
 
-def _read(
+def read_ends(
     n: npt.NDArray[np.int64], freq: Float, size: int, x: Float, info: Float
 ) -> tuple[Float, Float, npt.NDArray[np.int64]]:
     """Read B ends: (weight, mean, rho) (3, B, K), log-likelihoods (B,), bits of the flags (B,)."""
