@@ -3,6 +3,12 @@
 from stability.evaluate.audit import Audit, audit
 from stability.evaluate.certificate import Certificate
 from stability.evaluate.certify import certify
+from stability.evaluate.compare import (
+    DistanceBootstrap,
+    RoundComparison,
+    bootstrap_distance,
+    compare_rounds,
+)
 from stability.evaluate.detect import detect
 from stability.evaluate.fingerprint import fingerprint
 from stability.evaluate.outlook import outlook, outlook_by_source
@@ -15,11 +21,15 @@ from stability.evaluate.trace import RoundReport, StabilityTrace
 __all__ = [
     "Audit",
     "Certificate",
+    "DistanceBootstrap",
     "Plan",
+    "RoundComparison",
     "RoundReport",
     "StabilityTrace",
     "audit",
+    "bootstrap_distance",
     "certify",
+    "compare_rounds",
     "detect",
     "fingerprint",
     "items_for_certificate",

@@ -1,6 +1,7 @@
 """Fits of Beta-Binomial mixtures to counts, and distances between fits: arrays in, results out."""
 
 from stability.fit.betabinom import BetaBinomial
+from stability.fit.bootstrap import Bootstrap, bootstrap
 from stability.fit.distance import EmpiricalDistance, empirical_distance, ks_distance
 from stability.fit.drift import Drift
 from stability.fit.mixture import fit_mixture, fit_mixtures
@@ -12,12 +13,14 @@ from stability.fit.table import CountTable, count_table, histogram
 
 __all__ = [
     "BetaBinomial",
+    "Bootstrap",
     "CountTable",
     "Drift",
     "EmpiricalDistance",
     "FitStatus",
     "MixtureFit",
     "MixtureFits",
+    "bootstrap",
     "count_table",
     "detection_power",
     "empirical_distance",
