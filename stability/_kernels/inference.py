@@ -341,3 +341,129 @@ def profile_end(
             break
     out[0], out[1] = value, fall
     return 0
+
+
+@kernel
+def _cell_log(k: int, n: int, mu: float, rho: float) -> float:
+    """log P(k) without C(n, k): products of at most 16 factors, then one logarithm."""
+    left = n - k
+    inside = k > 0 and left > 0
+    if (k > 0 and mu <= 0.0) or (left > 0 and mu >= 1.0) or (inside and rho >= 1.0):
+        return -math.inf
+    rest = 1.0 - rho
+    above, below = 1.0, 1.0
+    if k > 0:
+        above *= mu
+    if left > 0:
+        above *= 1.0 - mu
+    if inside:
+        above *= rest
+    value = 0.0
+    for j in range(1, n):
+        step = j * rho
+        below *= rest + step
+        if j < k:
+            above *= mu * rest + step
+        if j < left:
+            above *= (1.0 - mu) * rest + step
+        if j % 16 == 0:
+            value += math.log(above) - math.log(below)
+            above, below = 1.0, 1.0
+    return value + math.log(above) - math.log(below)
+
+
+@kernel
+def _prior_log(x: F64, size: int, weight: float, mean: F64, rho: F64) -> float:
+    """Log-density of the sticks of a Dirichlet(weight, ...), of Beta means and correlations."""
+    value = 0.0
+    for i in range(size - 1):
+        stay = weight * (size - 1 - i)
+        value += (weight - 1.0) * math.log(x[i]) + (stay - 1.0) * math.log1p(-x[i])
+    for c in range(size):
+        m, r = x[size - 1 + c], x[2 * size - 1 + c]
+        value += (mean[0] - 1.0) * math.log(m) + (mean[1] - 1.0) * math.log1p(-m)
+        value += (rho[0] - 1.0) * math.log(r) + (rho[1] - 1.0) * math.log1p(-r)
+    return value
+
+
+@kernel
+def _mixed(parts: F64, f: F64, size: int, x: F64, w: F64, slope: F64) -> float:
+    """Log-likelihood without C(n, k) of component logarithms parts (K, R)."""
+    weights_of(x, size, w, slope)
+    value = 0.0
+    for i in range(f.size):
+        top = -math.inf
+        for c in range(size):
+            top = max(top, parts[c, i])
+        total = 0.0
+        for c in range(size):
+            total += w[c] * math.exp(parts[c, i] - top)
+        value += f[i] * (top + math.log(total))
+    return value
+
+
+@kernel
+def slice_chain(
+    k: I64,
+    n: I64,
+    f: F64,
+    size: int,
+    weight: float,
+    mean: F64,
+    rho: F64,
+    x: F64,
+    sweeps: int,
+    uniform: F64,
+    draws: F64,
+) -> int:
+    """Sample the posterior coordinate by coordinate, each slice shrunk from the whole (0, 1).
+
+    A draw is the point after ``sweeps`` sweeps; uniform (D sweeps P, 1 + S) holds the height of
+    each slice and up to S proposals in it. Returns the updates that used all of them and stayed
+    where they were.
+    """
+    free = 3 * size - 1
+    w, slope = np.empty(size), np.empty((size, size))
+    parts, kept = np.empty((size, k.size)), np.empty(k.size)
+    for c in range(size):
+        for i in range(k.size):
+            parts[c, i] = _cell_log(k[i], n[i], x[size - 1 + c], x[2 * size - 1 + c])
+    value = _mixed(parts, f, size, x, w, slope) + _prior_log(x, size, weight, mean, rho)
+    stuck = 0
+    row = 0
+    for draw in range(draws.shape[0]):
+        for _ in range(sweeps):
+            for a in range(free):
+                here = x[a]
+                height = value + math.log(uniform[row, 0])
+                low, high = 0.0, 1.0
+                # the component whose law depends on the coordinate, if one does
+                c = -1 if a < size - 1 else (a - size + 1) % size
+                if c >= 0:
+                    kept[:] = parts[c]
+                found = False
+                for turn in range(1, uniform.shape[1]):
+                    x[a] = low + uniform[row, turn] * (high - low)
+                    if 0.0 < x[a] < 1.0:
+                        if c >= 0:
+                            m, r = x[size - 1 + c], x[2 * size - 1 + c]
+                            for i in range(k.size):
+                                parts[c, i] = _cell_log(k[i], n[i], m, r)
+                        there = _mixed(parts, f, size, x, w, slope)
+                        there += _prior_log(x, size, weight, mean, rho)
+                        if there >= height:
+                            value = there
+                            found = True
+                            break
+                    if x[a] < here:
+                        low = x[a]
+                    else:
+                        high = x[a]
+                if not found:
+                    x[a] = here
+                    stuck += 1
+                    if c >= 0:
+                        parts[c] = kept
+                row += 1
+        draws[draw] = x
+    return stuck

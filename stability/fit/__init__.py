@@ -6,6 +6,7 @@ from stability.fit.distance import EmpiricalDistance, empirical_distance, ks_dis
 from stability.fit.drift import Drift
 from stability.fit.mixture import fit_mixture, fit_mixtures
 from stability.fit.null import detection_power, noise_floor, null_distances, stickiness
+from stability.fit.posterior import Posterior, Priors, SamplingWarning, posterior
 from stability.fit.result import MixtureFit, MixtureFits
 from stability.fit.status import FitStatus
 from stability.fit.swap import swap_test
@@ -20,6 +21,9 @@ __all__ = [
     "FitStatus",
     "MixtureFit",
     "MixtureFits",
+    "Posterior",
+    "Priors",
+    "SamplingWarning",
     "bootstrap",
     "count_table",
     "detection_power",
@@ -30,6 +34,7 @@ __all__ = [
     "ks_distance",
     "noise_floor",
     "null_distances",
+    "posterior",
     "stickiness",
     "swap_test",
 ]

@@ -81,7 +81,8 @@ def test_arviz_1(root):
         "import pytest\n"
         "sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', '-o',"
         " 'addopts=--import-mode=importlib', '-k', 'not arviz_1',"
-        " 'tests/stability/test_arviz.py', 'tests/sims/debates/test_result.py']))"
+        " 'tests/stability/test_arviz.py', 'tests/sims/debates/test_result.py',"
+        " 'tests/stability/fit/test_posterior.py']))"
     )
     done = subprocess.run([python, "-c", code], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
