@@ -28,7 +28,7 @@ SOURCES = {
 
 
 def counts(source, n):
-    """Right answers (T, M) of debates in which n agents spoke in every round, and questions (M,)."""
+    """Right answers (T, M) of debates in which n agents always spoke, and questions (M,)."""
     frame = pd.read_csv(FOLDER / f"{source}.csv.gz", dtype={"answer": str})
     frame = frame[frame["correct"].notna()]
     keys = ["dataset", "model", "run", "item"]

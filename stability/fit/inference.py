@@ -110,8 +110,8 @@ class StandardErrors:
     def interval(self, parameter: str, component: int = 0, level: float = 0.95) -> Any:
         """Return the Wald interval (low, high), or None where there is no standard error.
 
-        Of weights and means on the scale of the logit, so that it stays in (0, 1); of the others
-        on their own, cut to their range.
+        Of weights and means on the scale of the logit, of alpha and beta on that of the logarithm,
+        so that it stays in their range; of rho on its own, cut to [0, 1].
         """
         from scipy.special import expit, logit, ndtri
 
@@ -124,8 +124,10 @@ class StandardErrors:
         if name in ("weights", "mean"):
             half = z * error / (value * (1.0 - value))
             return float(expit(logit(value) - half)), float(expit(logit(value) + half))
-        high = 1.0 if name == "rho" else np.inf
-        return max(0.0, value - z * error), min(high, value + z * error)
+        if name == "rho":
+            return max(0.0, value - z * error), min(1.0, value + z * error)
+        factor = float(np.exp(z * error / value))
+        return value / factor, value * factor
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row a parameter: parameter, component, estimate, standard_error, reason."""

@@ -21,6 +21,8 @@ from stability.fit.status import FitStatus
 from stability.fit.table import CountTable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from stability.fit.bootstrap import Bootstrap
     from stability.fit.inference import Profile, StandardErrors
 
@@ -184,29 +186,45 @@ class MixtureFit:
 
         return bootstrap(self, what, method, replicates=replicates, seed=seed)
 
-    def summary(self) -> str:
-        """Return the fit as a readable table.
+    def summary(self, level: float = 0.95) -> str:
+        """Return the fit as a readable table, with standard errors and Wald intervals.
 
         Examples
         --------
         >>> from stability import fit_mixture
         >>> print(fit_mixture([3, 4], 7, freq=[10, 10], n_components=1).summary())
-        Beta-Binomial mixture, K = 1, 20 items, log-likelihood -25.9336
-          weight    mean     rho   alpha    beta
-          1.0000  0.5000  0.0000     inf     inf
+                           Beta-Binomial mixture
+        ============================================================
+        Items:                    20    Log-likelihood:     -25.9336
+        Agents:                    7    AIC:                   55.87
+        Components:                1    BIC:                   57.86
+        Parameters:                2
+        ============================================================
+                         estimate    std err     [0.025     0.975]
+        ------------------------------------------------------------
+          mean             0.5000     0.0423     0.4179     0.5821
+          rho              0.0000          -          -          -
+          alpha               inf          -          -          -
+          beta                inf          -          -          -
+        ============================================================
         binomial limit: A component shows no more variation between items than a binomial: its \
 rho is 0.
         """
-        head = (
-            f"Beta-Binomial mixture, K = {self.n_components}, {self.n_items} items, "
-            f"log-likelihood {self.loglik:.4f}"
-        )
-        lines = [head, "  weight    mean     rho   alpha    beta"]
-        rows = zip(self.weights, self.mean, self.rho, self.alpha, self.beta, strict=True)
-        for weight, mean, rho, alpha, beta in rows:
-            lines.append(f"{weight:8.4f}{mean:8.4f}{rho:8.4f} {alpha:7.4g} {beta:7.4g}")
-        lines += [f"{flag}: {flag.sentence}" for flag in self.flags]
-        return "\n".join(lines)
+        from stability.fit.summary import summary_text
+
+        return summary_text(self, level)
+
+    def to_frame(self, level: float = 0.95) -> "pd.DataFrame":
+        """Return a row a parameter: estimate, standard error, Wald interval, reason."""
+        from stability.fit.summary import summary_frame
+
+        return summary_frame(self, level)
+
+    def _repr_html_(self) -> str:
+        """Return the table of a notebook."""
+        from stability.fit.summary import summary_html
+
+        return summary_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types; `from_dict` gives an equal fit back."""

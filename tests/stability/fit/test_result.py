@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import html
 import json
 import math
 
@@ -150,13 +151,39 @@ def test_latent_cdf_refuses_what_is_no_probability(x):
 
 
 def test_summary_says_all_that_applies():
-    lines = fit_of("unequal").summary().splitlines()
-    assert lines[0].startswith("Beta-Binomial mixture, K = 2, 18 items, log-likelihood -")
-    assert lines[1].split() == ["weight", "mean", "rho", "alpha", "beta"]
-    assert len(lines) == 4 + len(fit_of("unequal").flags)
     for fit in map(fit_of, TABLES):
         for flag in fit.flags:
             assert f"{flag.value}: {flag.sentence}" in fit.summary()
+            assert flag.sentence in html.unescape(fit._repr_html_())
+
+
+PINNED = {
+    "two": lambda: fit_mixture(range(8), 7, freq=[92, 108, 92, 66, 52, 67, 119, 204]),
+    "bounds": lambda: fit_mixture([0, 7, 7, 7, 3], [7, 7, 7, 7, 5]),
+    "one": lambda: fit_mixture(range(8), 7, freq=[0, 2, 9, 20, 21, 11, 2, 1], n_components=1),
+}
+
+
+@pytest.mark.parametrize("name", PINNED)
+@pytest.mark.parametrize("kind", ["txt", "html", "csv"])
+def test_views_are_those_of_the_files(name, kind, root):
+    """Text, HTML and table as they were looked at; a change is made in the files."""
+    fit = PINNED[name]()
+    view = {
+        "txt": lambda: fit.summary() + "\n",
+        "html": lambda: fit._repr_html_() + "\n",
+        "csv": lambda: fit.to_frame().to_csv(index=False, float_format="%.4f"),
+    }[kind]()
+    path = root / "tests" / "stability" / "fit" / "views" / f"{name}.{kind}"
+    assert view == path.read_text("utf-8")
+
+
+def test_the_level_of_the_intervals():
+    fit = PINNED["two"]()
+    wide, narrow = (fit.to_frame(level)["high"].to_numpy() for level in (0.99, 0.5))
+    assert (wide > narrow).all()
+    with pytest.raises(ValueError, match="`level` must lie in"):
+        fit.summary(1.0)
 
 
 def test_statuses_speak():
