@@ -5,17 +5,12 @@ and 10 M on two, direct 600 k on one core and 7 times NumPy. ``error`` is the de
 accuracy of the last round from the exact chain, in standard errors.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from benchmarks.mesa_debate import by_mesa
 from sims import simulate
 from theory import CountChain, next_law, random_model
-
-sys.path.insert(0, str(Path(__file__).parent))
-from mesa_debate import by_mesa
 
 MODEL = random_model(np.random.default_rng(0), n=7, concepts=3, answers=4, types=1)
 ROUNDS = 10
