@@ -357,7 +357,7 @@ class Blurred(Wrapped):
     ],
 )
 def test_broken_rules_are_caught_by_the_clause_meant_for_them(broken, clause):
-    report = check_rule(broken(), max_examples=20, raises=False)
+    report = check_rule(broken(), max_examples=40, raises=False)
     assert clause in report.violated, str(report)
 
 
