@@ -1,17 +1,11 @@
-"""How sure is a fit? Standard errors from the observed information, and profile intervals.
+"""How sure is a fit? Standard errors from the observed information.
 
 At an interior maximum the parameters (logit w, logit mu, rho) have the covariance I^-1, I the
 negative Hessian of the log-likelihood, which is analytic here; other parameters follow by the delta
 method. A parameter at a bound of its range has no standard error, and those that remain are
 conditional on it: its entry is None, with the reason.
 
-A profile interval of a parameter holds the values psi that are not rejected by the likelihood
-ratio, 2 (l_max - max_{others} l(psi, others)) <= chi2_1(level). It respects the range of the
-parameter and does not depend on how it is written; at a bound it is conservative. The maximum over
-the others is followed from the fit outwards, so that a component keeps its name.
-
-Source: observed information, Efron and Hinkley, Biometrika 65 (1978); profile intervals, Venzon and
-Moolgavkar, Applied Statistics 37 (1988).
+Source: Efron and Hinkley, Biometrika 65 (1978).
 """
 
 from collections.abc import Mapping
@@ -35,7 +29,6 @@ if TYPE_CHECKING:
 Float = npt.NDArray[np.float64]
 Entries = tuple[float | None, ...]
 PARAMETERS = ("weights", "mean", "rho", "alpha", "beta")
-_EDGE = 1e-9
 # information that is this ill-conditioned, scaled to a unit diagonal, leaves directions unknown
 _CONDITION = 1e8
 
@@ -115,7 +108,7 @@ class StandardErrors:
         """
         from scipy.special import expit, logit, ndtri
 
-        name, place = _entry(parameter, component, len(self.mean))
+        name, place = entry_of(parameter, component, len(self.mean))
         error = getattr(self, name)[place]
         check_real("level", level, low=0.0, high=1.0, closed_low=False, closed_high=False)
         if error is None:
@@ -269,94 +262,13 @@ def _inverse(information: Float) -> tuple[Float, float, bool]:
     return inverse * np.outer(scale, scale), float(values[-1] / values[0]), True
 
 
-class Profile(NamedTuple):
-    """A profile interval: its ends, and whether they are where the range of the parameter ends."""
-
-    low: float
-    high: float
-    low_at_bound: bool
-    high_at_bound: bool
-
-
-def profile_interval(
-    fit: "MixtureFit", parameter: str, component: int = 0, level: float = 0.95
-) -> Profile:
-    """Return the profile-likelihood interval of a weight, a mean or a correlation.
-
-    Parameters
-    ----------
-    fit : MixtureFit
-    parameter : {"weights", "mean", "rho"}
-    component : int
-        0..K - 1, in the order of the means.
-    level : float
-        In (0, 1).
-
-    Returns
-    -------
-    Profile
-        An end at the bound of the range means that the data do not exclude the bound; a component
-        without weight has the interval [0, 1] in mean and rho.
-
-    Raises
-    ------
-    ValueError
-        When an argument is out of range; a weight has no interval for K = 1.
+def entry_of(parameter: str, component: int, size: int) -> tuple[str, int]:
+    """Return the name of a parameter and the place of a component, checked.
 
     Examples
     --------
-    >>> from stability import fit_mixture
-    >>> fit = fit_mixture([0, 1, 6, 7], 7, freq=[40, 20, 30, 110])
-    >>> found = profile_interval(fit, "weights", 0)
-    >>> round(found.low, 3), round(found.high, 3)
-    (0.239, 0.366)
+    >>> entry_of("mean", 1, 2)
+    ('mean', 1)
     """
-    from scipy.special import chdtri
-
-    check_choice("parameter", parameter, ("weights", "mean", "rho"))
-    size = fit.n_components
-    name, c = _entry(parameter, component, size)
-    check_real("level", level, low=0.0, high=1.0, closed_low=False, closed_high=False)
-    if name == "weights" and size == 1:
-        raise ValueError("`parameter` must be 'mean' or 'rho' where K = 1: its weight is 1")
-    # the component goes first: its weight is then a stick of its own
-    order = [c, *(other for other in range(size) if other != c)]
-    x = point_of(fit.weights[order], fit.mean[order], fit.rho[order])
-    at = {"weights": 0, "mean": size - 1, "rho": 2 * size - 1}[name]
-    low, high = np.zeros(x.size), np.ones(x.size)
-    # logarithms of the means are not evaluated at their bounds, unless a fit lies there
-    low[size - 1 : 2 * size - 1] = np.minimum(_EDGE, x[size - 1 : 2 * size - 1])
-    high[size - 1 : 2 * size - 1] = np.maximum(1.0 - _EDGE, x[size - 1 : 2 * size - 1])
-    k, n, freq, lead = cells_of(fit.counts)
-    best = np.clip(x, low, high)
-    peak = float(
-        kernels.maximise(
-            k, n, freq, lead, size, np.zeros(x.size, np.bool_), low, high, best, 50, 1e-12
-        )
-    )
-    drop = float(chdtri(1.0, 1.0 - level)) / 2.0
-    first = _first_step(fit, name, c, drop)
-    ends = []
-    for up in (False, True):
-        out = np.empty(2)
-        code = kernels.profile_end(
-            k, n, freq, lead, size, best, peak, at, drop, up, low, high, first, out
-        )
-        value = float(out[0])
-        if code and name == "mean":
-            value = float(up)
-        ends.append((value, bool(code)))
-    (bottom, at_bottom), (top, at_top) = ends
-    return Profile(bottom, top, at_bottom, at_top)
-
-
-def _first_step(fit: "MixtureFit", name: str, c: int, drop: float) -> float:
-    """Where the end would be if the log-likelihood were a parabola; a tenth where it is not."""
-    error = getattr(standard_errors(fit), name)[c]
-    return 0.1 if error is None else min(max(error * float(np.sqrt(2.0 * drop)), 1e-4), 0.25)
-
-
-def _entry(parameter: str, component: int, size: int) -> tuple[str, int]:
-    """Check which entry is meant."""
     name = check_choice("parameter", parameter, PARAMETERS)
     return name, check_int("component", component, minimum=0, maximum=size - 1)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from stability.fit.bootstrap import Bootstrap
-    from stability.fit.inference import Profile, StandardErrors
+    from stability.fit.inference import StandardErrors
+    from stability.fit.profile import Profile
 
 Float = npt.NDArray[np.float64]
 A = TypeVar("A", bound=npt.NDArray[Any])
@@ -167,9 +168,9 @@ class MixtureFit:
     ) -> "Profile":
         """Return the profile-likelihood interval of "weights", "mean" or "rho" of a component.
 
-        See `stability.fit.inference.profile_interval`; it stays within the parameter space.
+        See `stability.fit.profile.profile_interval`; it stays within the parameter space.
         """
-        from stability.fit.inference import profile_interval
+        from stability.fit.profile import profile_interval
 
         return profile_interval(self, parameter, component, level)
 

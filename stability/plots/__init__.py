@@ -1,9 +1,10 @@
-"""Pictures: the rounds of a debate, what stopping rules save and change, certificates.
+"""Pictures: the rounds of a debate, what is known of a fit, stopping rules, certificates.
 
 Every function takes the axes it draws on and returns them; without axes it opens a pyplot figure.
 """
 
 from stability.plots.certificate import certificate
+from stability.plots.inference import cdf_band, intervals, profile
 from stability.plots.replay import frontier, heat_map
 from stability.plots.rounds import (
     distances,
@@ -15,6 +16,7 @@ from stability.plots.rounds import (
 )
 
 __all__ = [
+    "cdf_band",
     "certificate",
     "distances",
     "expected_items",
@@ -23,5 +25,7 @@ __all__ = [
     "heat_map",
     "histogram",
     "histograms",
+    "intervals",
     "overview",
+    "profile",
 ]

@@ -20,7 +20,7 @@ HOME = Path(stability.__file__).parents[1]
 PAGES = ["README.md", "docs/index.md", "docs/recorded.md", "docs/live.md", "docs/rules.md"]
 PAGES += ["docs/which.md", "docs/certified.md", "docs/single.md", "docs/estimator.md"]
 PAGES += ["docs/distance.md", "docs/api.md", "docs/simulate.md", "docs/checked.md"]
-PAGES += ["docs/measured.md", "docs/gallery.md"]
+PAGES += ["docs/measured.md", "docs/gallery.md", "docs/sure.md", "docs/testing.md"]
 PAGES += [path.relative_to(HOME).as_posix() for path in sorted(HOME.glob("docs/theory/*.md"))]
 MODULES = sorted(
     ".".join(path.relative_to(HOME).with_suffix("").parts)

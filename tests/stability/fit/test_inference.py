@@ -8,7 +8,8 @@ from scipy import optimize, special, stats
 
 from stability import BetaBinomial, fit_mixture
 from stability._kernels import inference as kernels
-from stability.fit.inference import cells_of, point_of, profile_interval, standard_errors
+from stability.fit.inference import cells_of, point_of, standard_errors
+from stability.fit.profile import profile_curve, profile_interval
 
 SEPARATED = [92, 108, 92, 66, 52, 67, 119, 204]
 
@@ -198,6 +199,19 @@ def test_profile_ends_against_an_independent_profile(k, freq, size):
                 assert fall < drop + 1e-3
             else:
                 assert fall == pytest.approx(drop, abs=2e-3)
+
+
+def test_the_curve_passes_through_the_ends():
+    fit = fit_mixture(range(8), 7, freq=SEPARATED)
+    for name in ("weights", "mean", "rho"):
+        found = profile_interval(fit, name, 1)
+        best = float(getattr(fit, name)[1])
+        falls = profile_curve(fit, name, 1, [found.low, best, found.high])
+        assert falls[1] == pytest.approx(0.0, abs=1e-8)
+        for fall, bound in zip(falls[::2], found[2:], strict=True):
+            assert bound or fall == pytest.approx(stats.chi2.ppf(0.95, 1) / 2, abs=1e-3)
+    with pytest.raises(ValueError, match="`values` must be"):
+        profile_curve(fit, "mean", 0, [1.5])
 
 
 def test_profiles_of_mirrored_counts_are_mirrored():
