@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from sims._check import check_number, check_whole, check_wholes
 from sims.debates.panel import Panel
 from sims.debates.scenario import Scenario
 from sims.debates.scenarios import SCENARIOS
@@ -126,9 +127,11 @@ def operating_characteristics(
     """
     from stability import Rule, rule_from_text, rule_to_text
 
-    given: list[Any] = list(every_rule() if rules is None else rules)
+    given: list[Any] = list(every_rule() if rules is None else _several(rules))
     parsed = [one if isinstance(one, Rule) else rule_from_text(one) for one in given]
-    sizes = [items] if isinstance(items, int) else list(items)
+    sizes = check_wholes("items", items, 1)
+    if len(set(sizes)) != len(sizes):
+        raise ValueError(f"`items` must all be different, got {sizes}")
     named = _by_name(scenarios)
     if not parsed or not sizes or not named:
         raise ValueError("`rules`, `scenarios` and `items` must not be empty")
@@ -138,10 +141,9 @@ def operating_characteristics(
         ("replicates", [replicates], 2),
     ):
         for value in values:
-            if isinstance(value, bool) or not isinstance(value, int) or value < low:
-                raise ValueError(f"`{what}` must be a whole number >= {low}, got {value!r}")
-    if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < 1:
-        raise ValueError(f"`margin` must lie in [0, 1), got {margin!r}")
+            check_whole(what, value, low)
+    rounds, replicates = int(rounds), int(replicates)
+    check_number("margin", margin, 0.0, 1.0, closed=(True, False))
     texts = [rule_to_text(one) for one in parsed]
     if len(set(texts)) != len(texts):
         raise ValueError(f"`rules` must all be different, got {texts}")
@@ -168,6 +170,17 @@ def operating_characteristics(
         progress=progress,
     )
     return _summary(table)
+
+
+def _several(rules: Any) -> list[Any]:
+    """One rule is a list of one."""
+    from stability import Rule
+
+    if isinstance(rules, str | Rule):
+        return [rules]
+    if not isinstance(rules, Iterable):
+        raise ValueError(f"`rules` must be rules, or their text, got {rules!r}")
+    return list(rules)
 
 
 def replicate(
@@ -241,7 +254,7 @@ def load(text: str) -> Debated:
     """
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"the file is not JSON: {error}") from None
     if isinstance(data, dict) and "model" in data:
         return Scenario.from_dict(data)

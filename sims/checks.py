@@ -16,6 +16,7 @@ of `theory` need none of this; the two are compared in the tests and by ``sims c
 
 from typing import Any
 
+from sims._check import check_whole
 from sims.debates.scenario import Scenario
 from sims.statements.against_vote import against_vote
 from sims.statements.echo_chamber import echo_chamber
@@ -95,7 +96,7 @@ def check_by_simulation(
     >>> found.holds, found.method
     (False, 'monte-carlo')
     """
-    if theorem_id not in SIMULATED:
+    if not isinstance(theorem_id, str) or theorem_id not in SIMULATED:
         raise ValueError(f"`theorem_id` must be one of {', '.join(SIMULATED)}, got {theorem_id!r}")
     if not isinstance(what, DebateModel | Scenario):
         raise ValueError(f"`what` must be a theory.DebateModel or a Scenario, got {what!r}")
@@ -103,12 +104,11 @@ def check_by_simulation(
         raise ValueError(f"`statement` must be 'printed' or 'repaired', got {statement!r}")
     if not isinstance(confidence, float) or not 0.0 < confidence < 1.0:
         raise ValueError(f"`confidence` must lie in (0, 1), got {confidence!r}")
-    if not debates >= 2 or debates != int(debates):
-        raise ValueError(f"`debates` must be a whole number >= 2, got {debates!r}")
+    drawn = check_whole("debates", debates, 2)
     met = THEOREMS[theorem_id].assumptions(model_of(what), statement)
     if not all(met.values()):
         return Verdict(theorem_id, statement, None, None, met, {}, "monte-carlo")
-    means = SIMULATED[theorem_id](what, int(debates), seed, statement, options)
+    means = SIMULATED[theorem_id](what, drawn, seed, statement, options)
     if options:
         raise ValueError(f"{theorem_id} has no option {', '.join(options)}")
     holds, margin, evidence = decide(means, confidence)

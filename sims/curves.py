@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sims._check import check_whole, check_wholes
 from sims.debates.scenario import Scenario
 from sims.debates.simulate import simulate
 from sims.statements.echo_chamber import changes
 from sims.statements.means import What, model_of
 from sims.statements.misconception import with_misled
+from theory import DebateModel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,16 +63,17 @@ def change_by_size(
     import pandas as pd
 
     rows = []
-    numbers = list(sizes)
-    for name, value, least in (("t", t, 0), ("debates", debates, 2)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"`{name}` must be a whole number >= {least}, got {value!r}")
+    numbers = check_wholes("sizes", sizes, 1)
+    last = check_whole("t", t, 0)
+    drawn = check_whole("debates", debates, 2)
+    if not isinstance(scenarios, Mapping):
+        raise ValueError(f"`scenarios` must be a mapping of names to debates, got {scenarios!r}")
     for name, what in scenarios.items():
         for n in numbers:
             one = of_size(what, n)
-            last = changes(one, t, debates, seed, first=t)
-            rows.append({"scenario": name, "n": n, "change": last.value, "change_se": last.error})
-    return pd.DataFrame(rows)
+            found = changes(one, last, drawn, seed, first=last)
+            rows.append({"scenario": name, "n": n, "change": found.value, "change_se": found.error})
+    return pd.DataFrame(rows, columns=["scenario", "n", "change", "change_se"])
 
 
 def accuracy_by_misled(
@@ -119,12 +122,13 @@ def accuracy_by_misled(
     """
     import pandas as pd
 
-    model = model_of(what)
+    model = _model("what", what)
+    last = check_whole("t", t, 0)
+    drawn = check_whole("debates", debates, 2)
     if len(model.types) != 2:
         raise ValueError(f"`what` must have two types of agents, got {len(model.types)}")
     rows = []
-    for n in sizes:
-        _whole_size(n)
+    for n in check_wholes("sizes", sizes, 1):
         wide = model.with_(sizes=(n - 1, 1)) if n > 1 else None
         for m in np.unique(np.rint(np.linspace(0, n, 22)).astype(int)).tolist():
             if wide is None:
@@ -133,25 +137,24 @@ def accuracy_by_misled(
             else:
                 base = replace(what, model=wide) if isinstance(what, Scenario) else wide
                 one = with_misled(base, m)
-            found = simulate(one, debates=debates, rounds=t + 1, seed=seed, record="accuracy")
+            found = simulate(one, debates=drawn, rounds=last + 1, seed=seed, record="accuracy")
             rows.append(
                 {
                     "n": n,
                     "m": m,
                     "misled": m / n,
-                    "accuracy": float(found.accuracy[t]),
-                    "accuracy_se": float(found.standard_error[t]),
+                    "accuracy": float(found.accuracy[last]),
+                    "accuracy_se": float(found.standard_error[last]),
                 }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["n", "m", "misled", "accuracy", "accuracy_se"])
 
 
 def of_size(what: What, n: int) -> What:
     """Return the debate of n agents of its one type."""
-    model = model_of(what)
+    model = _model("scenarios", what)
     if len(model.types) != 1:
         raise ValueError(f"`scenarios` must be of one type of agent, got {len(model.types)} types")
-    _whole_size(n)
     if isinstance(what, Scenario):
         if isinstance(what.graph, tuple):
             raise ValueError("`scenarios` must have graphs by name: a matrix is of one size")
@@ -159,6 +162,8 @@ def of_size(what: What, n: int) -> What:
     return model.with_(sizes=(n,))
 
 
-def _whole_size(n: int) -> None:
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ValueError(f"`sizes` must be whole numbers >= 1, got {n!r}")
+def _model(name: str, what: What) -> DebateModel:
+    """Refuse what is no debate of a model."""
+    if not isinstance(what, DebateModel | Scenario):
+        raise ValueError(f"`{name}` must be a theory.DebateModel or a Scenario, got {what!r}")
+    return model_of(what)

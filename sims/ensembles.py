@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from sims._check import check_number, check_whole, check_wholes
 from sims.debates.result import Simulation
-from sims.debates.scenarios import named_scenario
+from sims.debates.scenarios import SCENARIOS, named_scenario
 from sims.debates.simulate import simulate
 
 if TYPE_CHECKING:
@@ -67,15 +68,18 @@ def ensemble_size(
     import pandas as pd
 
     rows = []
-    names, numbers = list(scenarios), list(sizes)
-    if not isinstance(debates, int) or debates < 2:
-        raise ValueError(f"`debates` must be a whole number >= 2, got {debates!r}")
+    numbers = check_wholes("sizes", sizes, 1)
+    names = [scenarios] if isinstance(scenarios, str) else list(scenarios)
+    for name in names:
+        if name not in SCENARIOS:
+            raise ValueError(f"`scenarios` must be of {', '.join(SCENARIOS)}, got {name!r}")
+    drawn, length = check_whole("debates", debates, 2), check_whole("rounds", rounds, 1)
     for name in names:
         for n in numbers:
             found = simulate(
-                named_scenario(name, n), debates=debates, rounds=rounds, seed=seed, threads=threads
+                named_scenario(name, n), debates=drawn, rounds=length, seed=seed, threads=threads
             )
-            first, last = _vote(found, 0), _vote(found, rounds - 1)
+            first, last = _vote(found, 0), _vote(found, length - 1)
             assert found.counts is not None
             counts = found.counts[:, -1]
             top, spoke = counts.max(axis=1), np.maximum(counts.sum(axis=1), 1)
@@ -86,10 +90,10 @@ def ensemble_size(
                     "agents": float(found.accuracy[-1]),
                     "first_vote": float(first.mean()),
                     "vote": float(last.mean()),
-                    "vote_se": float(last.std(ddof=1) / np.sqrt(debates)),
+                    "vote_se": float(last.std(ddof=1) / np.sqrt(drawn)),
                     "agreement": float((top / spoke).mean()),
                     "unanimous": float((top == spoke).mean()),
-                    "answers": n * rounds,
+                    "answers": n * length,
                 }
             )
     return pd.DataFrame(rows)
@@ -103,7 +107,7 @@ def returns_end(table: "pd.DataFrame", margin: float = 0.01) -> dict[str, int]:
     table : pandas.DataFrame
         Of `ensemble_size`.
     margin : float
-        >= 0, of accuracy.
+        In [0, 1], of accuracy.
 
     Returns
     -------
@@ -112,7 +116,7 @@ def returns_end(table: "pd.DataFrame", margin: float = 0.01) -> dict[str, int]:
     Raises
     ------
     ValueError
-        When the margin is negative.
+        When the margin is out of range.
 
     Examples
     --------
@@ -121,8 +125,7 @@ def returns_end(table: "pd.DataFrame", margin: float = 0.01) -> dict[str, int]:
     >>> returns_end(table)
     {'some': 3}
     """
-    if not isinstance(margin, int | float) or isinstance(margin, bool) or not margin >= 0:
-        raise ValueError(f"`margin` must be >= 0, got {margin!r}")
+    check_number("margin", margin, 0.0, 1.0)
     found = {}
     for name, part in table.groupby("scenario", sort=False):
         good = part[part["vote"] >= part["vote"].max() - margin]

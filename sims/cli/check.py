@@ -2,11 +2,13 @@
 
 import argparse
 import json
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sims._check import check_whole
 from sims.checks import SIMULATED, check_by_simulation
 from sims.debates.embedding import Embedding
 from sims.debates.scenario import Scenario
@@ -19,6 +21,7 @@ SAME = {(name, "printed") for name in ("EL-5.4", "EL-6.1", "EL-6.2", "EL-R6.3", 
 SAME |= {("EL-5.4", "repaired"), ("EL-6.4", "repaired"), ("HT-2", "printed")}
 SAME |= {("HT-2", "repaired"), ("EL-OBJ", "printed")}
 FAR = 5.0
+_BLIND = "The wrong kernel was not seen by any: more --debates are needed."
 FLATTENED = 0.2
 
 
@@ -135,7 +138,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError(f"`theorem` must be one of {', '.join(SIMULATED)}, got {name!r}")
     if arguments.all and arguments.theorem:
         raise ValueError(f"`--all` goes without names, got {' '.join(arguments.theorem)}")
-    options = {"debates": int(arguments.debates), "seed": arguments.seed}
+    debates = check_whole("debates", arguments.debates, 2)
+    options = {"debates": debates, "seed": arguments.seed}
     rows = [
         _row(name, *case, options)
         for name in arguments.theorem or SIMULATED
@@ -158,6 +162,8 @@ def run(arguments: argparse.Namespace) -> int:
     blind = bool(far) and not any(far)
     if arguments.json:
         print(json.dumps([_plain(row) for row in rows + others], indent=2, allow_nan=False))
+        if blind:
+            print(_BLIND, file=sys.stderr)
         return 3 if broken or blind else 0
     _table(rows, ("exact", "margin", "simulated", "estimate", "SE", "z", "z, wrong kernel"))
     print(
@@ -171,7 +177,7 @@ def run(arguments: argparse.Namespace) -> int:
     for row in broken:
         print(f"\nContradiction: {row.theorem}, {row.statement}, {row.what}.")
     if blind:
-        print("\nThe wrong kernel was not seen by any: more --debates are needed.")
+        print(f"\n{_BLIND}")
     return 3 if broken or blind else 0
 
 
@@ -198,12 +204,21 @@ def _plain(row: Row) -> dict[str, Any]:
         "theorem": row.theorem,
         "statement": row.statement,
         "model": row.what,
-        "exact": None if row.exact is None else row.exact.to_dict(),
-        "simulated": row.found.to_dict(),
+        "exact": None if row.exact is None else _finite(row.exact.to_dict()),
+        "simulated": _finite(row.found.to_dict()),
         "z": row.distance(row.found),
         "z_wrong_kernel": row.distance(row.control),
         "contradiction": row.contradicts(),
     }
+
+
+def _finite(value: Any) -> Any:
+    """The same with None for what JSON has no number for."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _table(rows: list[Row], columns: tuple[str, ...]) -> None:

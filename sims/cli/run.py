@@ -15,6 +15,8 @@ from sims.debates.scenarios import SCENARIOS, named_scenario
 from sims.debates.simulate import METHODS, simulate
 from theory import ChainTooLargeError, CountChain, DebateModel, ablation
 
+# the matrix of more counts takes longer than the debates
+MOST_STATES = 2000
 PICTURE = Path("out/run.png")
 Debated = DebateModel | Scenario | Panel
 
@@ -34,7 +36,8 @@ def add(commands: Any) -> None:
         action="append",
         metavar="NAME",
         help="none, quality, diversity, refutation, joined by + for several at once, or all of "
-        "their combinations; may be repeated, to compare",
+        "their combinations; may be repeated, to compare (a refutation alone is drawn agent by agent, "
+        "all others by table: they do not share their numbers)",
     )
     one.add_argument("--method", choices=METHODS, default=METHODS[0], help=f"({METHODS[0]})")
     one.add_argument("--threads", type=int, help="(the cores that may be used)")
@@ -142,13 +145,15 @@ def interventions(what: Debated, names: list[str]) -> dict[str, Debated]:
 
 
 def exact_accuracy(found: Simulation) -> list[float] | None:
-    """Return the exact accuracy by round, None where there is no chain."""
+    """Return the exact accuracy by round, None where there is no chain, or a large one."""
     if isinstance(found.model, Panel):
         return [found.model.accuracy(t) for t in range(found.rounds)]
     if found.scenario is not None:
         return None
     try:
         chain = CountChain(found.model)
+        if len(chain.states) > MOST_STATES:
+            return None
         return [chain.accuracy(t) for t in range(found.rounds)]
     except ChainTooLargeError:
         return None

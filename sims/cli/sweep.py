@@ -55,6 +55,9 @@ def _sweep(arguments: argparse.Namespace) -> int:
     file, _, function = cell.rpartition(":")
     if file.endswith(".py"):
         cell = f"{home / file}:{function}"
+    elif str(home) not in sys.path:
+        # a package beside the file
+        sys.path.insert(0, str(home))
     folder = home / out
     if arguments.engine is not None:
         data["engine"] = arguments.engine
@@ -79,11 +82,7 @@ def _resume(arguments: argparse.Namespace) -> int:
 
 
 def _show(make: "Callable[[], pd.DataFrame]", folder: Path) -> int:
-    try:
-        table = make()
-    except KeyboardInterrupt as error:
-        print("\n".join(["sims: interrupted.", *getattr(error, "__notes__", [])]), file=sys.stderr)
-        return 130
+    table = make()
     print(table.head(20).round(5).to_string(index=False))
     if len(table) > 20:
         print(f"and {len(table) - 20} rows more")

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from math import isfinite
 from typing import Any, Literal, final
+
+from sims._check import check_number, check_whole
 
 
 @final
@@ -20,7 +21,7 @@ class Embedding:
     keep : int
         >= 1.
     spread : float
-        >= 0. At 0 the points are the answers; where it is large, the points say nothing of them,
+        0..1e6. At 0 the points are the answers; where it is large, the points say nothing of them,
         and diversity keeps a subset at random.
     dimension : int
         At least the number of answers.
@@ -45,15 +46,10 @@ class Embedding:
     method: Literal["diversity", "quality"] = "diversity"
 
     def __post_init__(self) -> None:
-        for name, most in (("keep", None), ("dimension", 4096)):
-            value = getattr(self, name)
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            if not whole or value < 1 or (most is not None and value > most):
-                rule = ">= 1" if most is None else f"in 1..{most}"
-                raise ValueError(f"`{name}` must be a whole number {rule}, got {value!r}")
-        number = isinstance(self.spread, int | float) and not isinstance(self.spread, bool)
-        if not number or not isfinite(self.spread) or self.spread < 0:
-            raise ValueError(f"`spread` must be a finite number >= 0, got {self.spread!r}")
+        for name, most in (("keep", 2**31 - 1), ("dimension", 4096)):
+            object.__setattr__(self, name, check_whole(name, getattr(self, name), 1, most))
+        # beyond that the squares of distances lose the unit that tells answers apart
+        object.__setattr__(self, "spread", check_number("spread", self.spread, 0.0, 1e6))
         if self.method not in ("diversity", "quality"):
             raise ValueError(f"`method` must be 'diversity' or 'quality', got {self.method!r}")
 

@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from sims._check import check_whole
 from sims._kernels import debates as kernels
 
 Float64 = npt.NDArray[np.float64]
@@ -75,9 +76,7 @@ class Panel:
 
     def __post_init__(self) -> None:
         for name, least in (("n_agents", 1), ("n_answers", 2)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"`{name}` must be a whole number >= {least}, got {value!r}")
+            object.__setattr__(self, name, check_whole(name, getattr(self, name), least))
         for name, low, closed in (
             ("stickiness", 0.0, True),
             ("drift", -1.0, False),
@@ -126,11 +125,13 @@ class Panel:
         return abs(self.drift) / self._room()
 
     def accuracy(self, t: int) -> float:
-        """Return the accuracy of round t, exactly."""
+        """Return the accuracy of round t >= 0, exactly."""
+        check_whole("t", t, 0)
         return self._mean() + self.drift * (1.0 - self.ratio**t)
 
     def to_come(self, t: int) -> float:
-        """Return the change of accuracy after round t: drift * ratio^t."""
+        """Return the change of accuracy after round t >= 0: drift * ratio^t."""
+        check_whole("t", t, 0)
         return self.drift * self.ratio**t
 
     def count_law(self, t: int) -> Float64:
@@ -140,6 +141,7 @@ class Panel:
         p + h (1 - p) as if it were right with p and a wrong one were set right with h, so that of
         k right agents of round 0, k + Binomial(n - k, h) are right (falling: Binomial(k, 1 - h)).
         """
+        check_whole("t", t, 0)
         from scipy.special import bdtr
 
         from stability import BetaBinomial
@@ -210,6 +212,6 @@ class Panel:
         """Build a panel from JSON text."""
         try:
             data = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (TypeError, json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"the panel is not JSON: {error}") from None
         return cls.from_dict(data)

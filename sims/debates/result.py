@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sims._check import check_whole
 from sims.debates.panel import Panel
 from sims.debates.scenario import Scenario
 from theory import DebateModel
@@ -65,7 +66,12 @@ class Simulation:
 
     @property
     def standard_error(self) -> npt.NDArray[np.float64]:
-        """Standard error of ``accuracy`` by round: debates are independent, agents are not."""
+        """Standard error of ``accuracy`` by round, NaN of one debate.
+
+        Debates are independent, agents are not.
+        """
+        if self.debates == 1:
+            return np.full(self.rounds, np.nan)
         share = self.accuracy
         squares, cross, sizes = self.moments.astype(np.float64)
         # of a ratio of sums: the residuals right - share * spoke of the debates
@@ -145,8 +151,7 @@ class Simulation:
         >>> dict(found.to_arviz(4)["posterior"]["accuracy"].sizes)
         {'chain': 4, 'draw': 250, 'round': 3}
         """
-        if isinstance(ensembles, bool) or not isinstance(ensembles, int) or ensembles < 1:
-            raise ValueError(f"`ensembles` must be a whole number >= 1, got {ensembles!r}")
+        ensembles = check_whole("ensembles", ensembles, 1)
         if self.debates % ensembles:
             raise ValueError(f"`ensembles` must divide {self.debates} debates, got {ensembles}")
         spoke: Any = self.model.n_agents
@@ -190,7 +195,8 @@ class Simulation:
 
     def summary(self) -> str:
         """Return a readable account, a line a round."""
-        lines = [f"{self.debates} debates of {self.model.n_agents} agents, seed {self.seed}"]
+        many = "debate" if self.debates == 1 else "debates"
+        lines = [f"{self.debates} {many} of {self.model.n_agents} agents, seed {self.seed}"]
         for t, (mean, error) in enumerate(zip(self.accuracy, self.standard_error, strict=True)):
             lines.append(f"t = {t}: accuracy {mean:.4f} (standard error {error:.4f})")
         return "\n".join(lines)
@@ -199,7 +205,7 @@ class Simulation:
         return self.summary()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types, without counts and answers."""
+        """Plain JSON types, without counts and answers; None for NaN."""
         return {
             "model": self.model.to_dict(),
             "scenario": None if self.scenario is None else self.scenario.to_dict(),
@@ -207,6 +213,11 @@ class Simulation:
             "rounds": self.rounds,
             "seed": self.seed,
             "first": self.first,
-            "accuracy": self.accuracy.tolist(),
-            "standard_error": self.standard_error.tolist(),
+            "accuracy": _known(self.accuracy),
+            "standard_error": _known(self.standard_error),
         }
+
+
+def _known(values: npt.NDArray[np.float64]) -> list[float | None]:
+    """Numbers for JSON."""
+    return [None if np.isnan(value) else value for value in values.tolist()]

@@ -12,6 +12,7 @@ from typing import Any, Literal, final
 import numpy as np
 import numpy.typing as npt
 
+from sims._check import check_flag, check_number
 from sims.debates.embedding import Embedding
 from theory import DebateModel
 
@@ -81,14 +82,12 @@ class Scenario:
             ("silent", False),
         ):
             value = getattr(self, name)
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not (0.0 <= value < 1.0 or (closed and value == 1.0)):
-                end = "]" if closed else ")"
-                raise ValueError(f"`{name}` must lie in [0, 1{end}, got {value!r}")
+            number = check_number(name, value, 0.0, 1.0, closed=(True, closed))
+            object.__setattr__(self, name, number)
         if self.memory not in ("last", "all"):
             raise ValueError(f"`memory` must be 'last' or 'all', got {self.memory!r}")
-        if not isinstance(self.stop_unanimous, bool):
-            raise ValueError(f"`stop_unanimous` must be True or False, got {self.stop_unanimous!r}")
+        ends = check_flag("stop_unanimous", self.stop_unanimous)
+        object.__setattr__(self, "stop_unanimous", ends)
         if self.embedding is not None:
             if not isinstance(self.embedding, Embedding):
                 raise ValueError(f"`embedding` must be an Embedding, got {self.embedding!r}")
@@ -103,10 +102,16 @@ class Scenario:
                     f"`graph` must be one of {', '.join(GRAPHS)}, or a matrix, got {self.graph!r}"
                 )
         elif self.graph is not None:
-            matrix = np.asarray(self.graph)
             n = self.model.n_agents
-            if matrix.shape != (n, n) or not np.isin(matrix, (0, 1)).all():
-                raise ValueError(f"`graph` must be a matrix of {n} x {n} true or false")
+            try:
+                matrix = np.asarray(self.graph)
+                sound = matrix.shape == (n, n) and bool(np.isin(matrix, (0, 1)).all())
+            except ValueError:
+                sound = False
+            if not sound:
+                raise ValueError(
+                    f"`graph` must be a matrix of {n} x {n} true or false, got {self.graph!r}"
+                )
             object.__setattr__(
                 self, "graph", tuple(tuple(bool(x) for x in row) for row in matrix.tolist())
             )
@@ -165,6 +170,6 @@ class Scenario:
         """Build a scenario from JSON text."""
         try:
             data = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (TypeError, json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"the scenario is not JSON: {error}") from None
         return cls.from_dict(data)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sims._check import check_whole
 from sims.debates.panel import Panel
 from sims.debates.scenario import Scenario
 from theory import AgentType, DebateModel
@@ -31,10 +32,9 @@ def named_scenario(name: str, agents: int = _N) -> Scenario | Panel:
     >>> named_scenario("adversary", 9).model.sizes
     (8, 1)
     """
-    if name not in _NAMED:
+    if not isinstance(name, str) or name not in _NAMED:
         raise ValueError(f"`name` must be one of {', '.join(_NAMED)}, got {name!r}")
-    if isinstance(agents, bool) or not isinstance(agents, int) or agents < 1:
-        raise ValueError(f"`agents` must be a whole number >= 1, got {agents!r}")
+    agents = check_whole("agents", agents, 1)
     return _NAMED[name][0](agents)
 
 

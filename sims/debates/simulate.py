@@ -7,14 +7,16 @@ round and agent (`sims._kernels.debates`): the result is the same, bit for bit, 
 threads and every size of block.
 """
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from numbers import Integral
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from sims._check import check_whole
 from sims._kernels import debates as kernels
 from sims.debates.cores import cores
 from sims.debates.embedding import Embedding
@@ -30,6 +32,8 @@ _MOST_KEYS = 2**18
 _BLOCK = 16_384
 # of debates of which nothing is kept: few blocks for a thousand million
 _LONG_BLOCK = 2**18
+# answers of a block
+_CELLS = 2**24
 
 Fill = Callable[[int, int], npt.NDArray[np.int64]]
 
@@ -92,14 +96,14 @@ def simulate(
         raise ValueError(
             f"`model` must be a theory.DebateModel, a Scenario or a Panel, got {model!r}"
         )
-    total = _whole("debates", debates, 1, 2**32)
-    begin = _whole("first", first, 0, 2**32 - total)
-    length = _whole("rounds", rounds, 1, 2**32)
-    key = _whole("seed", seed, 0, 2**64 - 1)
+    total = check_whole("debates", debates, 1, 2**32)
+    begin = check_whole("first", first, 0, 2**32 - total)
+    length = check_whole("rounds", rounds, 1, 2**32)
+    key = check_whole("seed", seed, 0, 2**64 - 1)
     for name, value, options in (("record", record, RECORDS), ("method", method, METHODS)):
         if value not in options:
             raise ValueError(f"`{name}` must be one of {', '.join(options)}, got {value!r}")
-    workers = cores() if threads is None else _whole("threads", threads, 1, 256)
+    workers = cores() if threads is None else check_whole("threads", threads, 1, 256)
     if scenario is None and isinstance(model, DebateModel):
         how = _method(model, record, method)
     else:
@@ -117,7 +121,9 @@ def simulate(
     else:
         make = _tabulated if how == "tabulated" else _direct
         fill = make(model, begin, length, key, counts, answers)
-    size = _LONG_BLOCK if how == "tabulated" and counts is None else _BLOCK
+    # a block of rounds that are drawn agent by agent holds each answer
+    most = max(64, _CELLS // (length * max(n, width)))
+    size = _LONG_BLOCK if how == "tabulated" and counts is None else min(_BLOCK, most)
     starts = range(0, total, size)
     ends = [min(start + size, total) for start in starts]
     # right, spoke, right^2, right * spoke, spoke^2
@@ -126,9 +132,7 @@ def simulate(
         for start, end in zip(starts, ends, strict=True):
             sums += fill(start, end)
     else:
-        with ThreadPoolExecutor(workers) as pool:
-            for part in pool.map(fill, starts, ends):
-                sums += part
+        sums += _by_threads(fill, starts, ends, workers)
     for array in (sums, counts, answers, held):
         if array is not None:
             array.setflags(write=False)
@@ -148,6 +152,25 @@ def simulate(
         held=held,
         method=how,
     )
+
+
+def _by_threads(
+    fill: Fill, starts: Sequence[int], ends: Sequence[int], workers: int
+) -> npt.NDArray[np.int64]:
+    """Sum all blocks; few are handed out at a time, so that an interrupt is heard."""
+    blocks = zip(starts, ends, strict=True)
+    total: Any = 0
+    with ThreadPoolExecutor(workers) as pool:
+        running = deque(pool.submit(fill, *block) for block in islice(blocks, 2 * workers))
+        try:
+            while running:
+                total = total + running.popleft().result()
+                running.extend(pool.submit(fill, *block) for block in islice(blocks, 1))
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    found: npt.NDArray[np.int64] = total
+    return found
 
 
 def _method(model: DebateModel, record: str, method: str) -> str:
@@ -382,14 +405,3 @@ def _laws_by_key(
 
 def _halves(seed: int) -> tuple[int, int]:
     return seed & 0xFFFFFFFF, seed >> 32
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-        whole = isinstance(value, float) and value.is_integer()
-        if not whole:
-            raise ValueError(f"`{name}` must be a whole number, got {value!r}")
-    number = int(value)
-    if not low <= number <= high:
-        raise ValueError(f"`{name}` must lie in {low}..{high}, got {value!r}")
-    return number

@@ -4,6 +4,9 @@ An engine yields each block with its rows as they are finished, in any order. It
 an exception; what was yielded before is finished work.
 """
 
+import os
+import threading
+import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
@@ -98,4 +101,15 @@ def _processes(blocks: list[Block], workers: int) -> Finished:
 def _pool(workers: int) -> Any:
     from loky import ProcessPoolExecutor
 
-    return ProcessPoolExecutor(max_workers=workers)
+    return ProcessPoolExecutor(max_workers=workers, initializer=_end_with, initargs=(os.getpid(),))
+
+
+def _end_with(parent: int) -> None:
+    """Let a worker end when its parent was killed: nobody else would end it."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sims._check import check_flag, check_number, check_whole
 from sims.debates.panel import Panel
 from sims.debates.result import Simulation
 from sims.debates.scenario import Scenario
@@ -30,6 +31,8 @@ from theory import CountChain, DebateModel
 Float64 = npt.NDArray[np.float64]
 Measure = Callable[[Simulation], npt.ArrayLike]
 Debated = DebateModel | Scenario | Panel
+# debates for each control variate, at least
+_ROWS = 10
 _BATCH = 16_384
 
 
@@ -101,9 +104,10 @@ def estimate(
         their random numbers, agent by agent.
     error : float, optional
         > 0: stop at the first of 1, 2, 4, ... batches of 16,384 whose standard error is at most
-        this. The interval is then one that holds at all times at once.
+        this, and above 0. The interval is then one that holds at all times at once.
     control : bool
-        Use the right answers of every round, whose mean an exact chain gives, as control variates.
+        Use the right answers of every round, whose mean an exact chain gives, as control variates;
+        needs 10 debates for each of them.
     bounds : (float, float), optional
         Range of the measure (of the difference, with ``against``). With ``error`` the interval is
         then never below its level, also with few draws; without it, only in the limit.
@@ -115,8 +119,8 @@ def estimate(
     Returns
     -------
     Estimate
-        A measure of 0 and 1 only has a Clopper-Pearson interval; means and differences a normal
-        one.
+        A measure of True and False, or of 0 and 1 with ``bounds=(0, 1)``, has a Clopper-Pearson
+        interval; means and differences that of Student.
 
     Raises
     ------
@@ -134,21 +138,35 @@ def estimate(
     """
     if isinstance(confidence, bool) or not isinstance(confidence, float) or not 0 < confidence < 1:
         raise ValueError(f"`confidence` must lie in (0, 1), got {confidence!r}")
-    if error is not None and not (isinstance(error, int | float) and 0 < error < np.inf):
-        raise ValueError(f"`error` must be a finite number > 0, got {error!r}")
-    if isinstance(debates, bool) or int(debates) != debates or debates < 2:
-        raise ValueError(f"`debates` must be a whole number >= 2, got {debates!r}")
-    if bounds is not None and not (len(bounds) == 2 and -np.inf < bounds[0] < bounds[1] < np.inf):
-        raise ValueError(f"`bounds` must be (low, high), finite and low < high, got {bounds!r}")
+    if error is not None:
+        check_number("error", error, 0.0, np.inf, closed=(False, False))
+    if not callable(measure):
+        raise ValueError(f"`measure` must be a function of a Simulation, got {measure!r}")
+    control = check_flag("control", control)
+    debates = check_whole("debates", debates, 2)
+    rounds = check_whole("rounds", rounds, 1)
+    if bounds is not None:
+        numbers = isinstance(bounds, tuple | list) and all(
+            isinstance(one, int | float) and np.isfinite(one) for one in bounds
+        )
+        if not numbers or len(bounds) != 2 or not bounds[0] < bounds[1]:
+            raise ValueError(f"`bounds` must be (low, high), finite and low < high, got {bounds!r}")
     if bounds is not None and control:
         raise ValueError("`bounds` must be None with control=True: residuals have no known range")
     draws = _Draws(measure, model, against, rounds, seed, record, threads, bounds, control)
-    total, looked, reached = int(debates), _BATCH, error is None
+    columns = sum(len(means) for _, means in draws.controls)
+    if debates < _ROWS * (columns + 1) and columns:
+        raise ValueError(
+            f"`debates` must be >= {_ROWS * (columns + 1)} with control=True over {rounds} rounds, "
+            f"got {debates}"
+        )
+    total, looked, reached = debates, _BATCH, error is None
     while draws.n < total:
         draws.add(min(_BATCH, total - draws.n))
         if error is not None and draws.n >= min(looked, total):
             looked *= 2
-            reached = draws.errors()[1] <= error
+            # of what n draws did not show, n draws say nothing: an error of 0 is none
+            reached = 0.0 < draws.errors()[1] <= error
             if reached:
                 break
     return draws.result(confidence, error is not None, reached, bounds)
@@ -178,8 +196,9 @@ class _Draws:
         self.record, self.bounds = record, bounds
         self.controls = [_exact(side, rounds) for side in self.sides] if control else []
         self.n, self.binary = 0, against is None
+        self.shares = bounds is not None and tuple(bounds) == (0, 1)
         self.shift: float | None = None
-        self.mean = np.zeros(1)
+        self.mean: Float64 = np.zeros(1)
         self.products = np.zeros((1, 1))
 
     def add(self, batch: int) -> None:
@@ -205,7 +224,10 @@ class _Draws:
             raise ValueError(
                 f"`bounds` {self.bounds} must hold the measure, got {values.min()}..{values.max()}"
             )
-        self.binary = self.binary and bool(np.isin(values, (0.0, 1.0)).all())
+        yes_or_no = measured.dtype.kind == "b" or (
+            self.shares and bool(np.isin(values, (0.0, 1.0)).all())
+        )
+        self.binary = self.binary and yes_or_no
         for found, (base, means) in zip(drawn, self.controls, strict=False):
             if base is not found.model or found.scenario is not None or found.counts is None:
                 found = self._simulate(base, batch, "counts")
@@ -239,7 +261,11 @@ class _Draws:
         return "auto"
 
     def _fit(self) -> tuple[float, float, float]:
-        """Mean, and the spreads of a draw with and without controls."""
+        """Mean, and the spreads of a draw with and without controls.
+
+        That with controls counts that their observed means are off the known ones:
+        s^2 (1 + n d' (n S)^-1 d), S their covariance and d the deviation.
+        """
         n, mean = self.n, self.mean / self.n
         spread = self.products / n - np.outer(mean, mean)
         plain = float(np.sqrt(max(spread[0, 0], 0.0) * n / max(n - 1, 1)))
@@ -248,12 +274,18 @@ class _Draws:
             return self.shift + float(mean[0]), plain, plain
         slopes = np.linalg.lstsq(spread[1:, 1:], spread[1:, 0], rcond=1e-10)[0]
         left = max(float(spread[0, 0] - slopes @ spread[1:, 0]), 0.0)
-        free = max(n - len(mean), 1)
+        off = mean[1:]
+        stretch = 1.0 + float(off @ np.linalg.lstsq(spread[1:, 1:], off, rcond=1e-10)[0])
         return (
-            self.shift + float(mean[0] - slopes @ mean[1:]),
-            float(np.sqrt(left * n / free)),
+            self.shift + float(mean[0] - slopes @ off),
+            float(np.sqrt(left * n / self.free * stretch)),
             plain,
         )
+
+    @property
+    def free(self) -> int:
+        """Degrees of freedom of the spread."""
+        return self.n - len(self.mean)
 
     def errors(self) -> tuple[float, float]:
         """Return the mean and its standard error so far."""
@@ -288,7 +320,8 @@ class _Draws:
                 intervals.clopper_pearson(round(mean * self.n), self.n, confidence),
             )
         else:
-            kind, (low, high) = "normal", intervals.normal(mean, spread / root, confidence)
+            kind = "student"
+            low, high = intervals.student(mean, spread / root, self.free, confidence)
         return Estimate(
             mean=mean,
             standard_error=spread / root,

@@ -4,7 +4,7 @@ An interval for a fixed n may not be looked at until it is narrow enough: whoeve
 suits loses the level. The *anytime* ones hold at every n simultaneously, hence at any stopping
 time.
 
-- `clopper_pearson`, `normal`: fixed n; the first is never below its level.
+- `clopper_pearson`, `student`: fixed n; the first is never below its level.
 - `anytime_share`: for draws of 0 and 1, never below its level. The mean under p of the likelihood
   ratio B(a + k, b + n - k) / B(a, b) / (p^k (1 - p)^(n - k)) is 1, so that by Ville's inequality
   it exceeds 1 / alpha at some n with probability alpha at most; the p where it does not are the
@@ -21,18 +21,18 @@ from math import log, sqrt
 Interval = tuple[float, float]
 
 
-def normal(mean: float, error: float, confidence: float) -> Interval:
-    """Return mean -+ z standard errors.
+def student(mean: float, error: float, free: int, confidence: float) -> Interval:
+    """Return mean -+ t standard errors with so many degrees of freedom.
 
     Examples
     --------
-    >>> [round(x, 3) for x in normal(.5, .1, .95)]
+    >>> [round(x, 3) for x in student(.5, .1, 10**6, .95)]
     [0.304, 0.696]
     """
-    from scipy.special import ndtri
+    from scipy.special import stdtrit
 
-    z = float(ndtri(0.5 + confidence / 2))
-    return mean - z * error, mean + z * error
+    t = float(stdtrit(max(free, 1), 0.5 + confidence / 2))
+    return mean - t * error, mean + t * error
 
 
 def clopper_pearson(hits: int, n: int, confidence: float) -> Interval:

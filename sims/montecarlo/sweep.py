@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sims._check import check_flag, check_whole
 from sims.debates.cores import cores
 from sims.montecarlo.checkpoint import Store, to_table
 from sims.montecarlo.engines import ENGINES, run_blocks
@@ -100,12 +101,14 @@ def sweep(
         ("block", block, 1, 2**40),
         ("workers", 1 if workers is None else workers, 1, 1024),
     ):
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise ValueError(f"`{what}` must be a whole number in {low}..{high}, got {value!r}")
+        check_whole(what, value, low, high)
+    seed, repeats, block = int(seed), int(repeats), int(block)
+    workers = None if workers is None else int(workers)
+    common = check_flag("common", common)
     if engine not in ENGINES:
         raise ValueError(f"`engine` must be one of {', '.join(ENGINES)}, got {engine!r}")
     blocks = [
-        Block(name, one, first, min(first + block, repeats), seed, bool(common))
+        Block(name, one, first, min(first + block, repeats), seed, common)
         for one in sets
         for first in range(0, repeats, block)
     ]
@@ -115,7 +118,7 @@ def sweep(
         return _frame(_run(blocks, function, engine, workers, "", None, progress))
     store = Store(Path(out))
     with store.held():
-        manifest = [name, sets, seed, repeats, engine, block, bool(common)]
+        manifest = [name, sets, seed, repeats, engine, block, common]
         store.write_manifest(dict(zip(_FIELDS, manifest, strict=True)))
         try:
             rows = _run(blocks, function, engine, workers, code_version(function), store, progress)

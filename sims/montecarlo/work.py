@@ -86,7 +86,7 @@ class Block:
             seed = self.seed_of(repeat)
             try:
                 found = cell(seed=seed, **self.parameters)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise CellError(
                     f"{self._name(repeat, seed)} failed: {type(error).__name__}: {error}"
                 ) from error
@@ -224,6 +224,9 @@ def find_cell(name: str) -> Cell:
         found = getattr(module, function)
     except (ImportError, OSError, AttributeError) as error:
         raise ValueError(f"`cell` {name!r} cannot be found: {error}") from None
+    except (Exception, SystemExit) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise ValueError(f"`cell` {name!r} cannot be loaded: {said}") from None
     if not callable(found):
         raise ValueError(f"`cell` {name!r} must be a function, got {found!r}")
     return found  # type: ignore[no-any-return]
@@ -240,15 +243,26 @@ def _load(path: str) -> Any:
         raise OSError(f"no file {path}")
     module = module_from_spec(spec)
     sys.modules[name] = module
+    # as for a script: what lies beside the file can be imported
+    folder = str(Path(path).parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     spec.loader.exec_module(module)
     return module
 
 
 def code_version(cell: Cell) -> str:
-    """Return a hash of the source of the cell's module, of this project and its libraries."""
+    """Return a hash of the source of a cell, of this project and of its libraries.
+
+    The source of a cell is its own file with all modules that were loaded from the folder of that
+    file, or below it.
+    """
     found = hashlib.sha256()
-    source = inspect.getsourcefile(inspect.unwrap(cell))
-    files = [Path(source)] if source is not None else []
+    try:
+        source = inspect.getsourcefile(inspect.unwrap(cell))
+    except TypeError:
+        source = None
+    files = [] if source is None else _beside(Path(source).resolve())
     for package in _PACKAGES:
         home = Path(__file__).resolve().parents[2] / package
         files += sorted(home.rglob("*.py"))
@@ -257,6 +271,18 @@ def code_version(cell: Cell) -> str:
     for library in _LIBRARIES:
         found.update(importlib.import_module(library).__version__.encode())
     return found.hexdigest()[:16]
+
+
+def _beside(source: Path) -> list[Path]:
+    """The file, and the loaded modules that lie in its folder or below."""
+    found = {source}
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if file is not None and file.endswith(".py"):
+            path = Path(file).resolve()
+            if path.is_relative_to(source.parent):
+                found.add(path)
+    return sorted(path for path in found if path.is_file())
 
 
 def run_block(block: Block) -> list[Row]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sims._check import check_whole
 from sims.debates.scenario import Scenario
 from sims.debates.simulate import simulate
 from theory import DebateModel
@@ -80,9 +81,7 @@ def shares(what: What, answer: int, rounds: int, debates: int, seed: int, direct
 def option(options: dict[str, Any], name: str, usual: int, least: int = 0) -> int:
     """Take a whole number out of the options."""
     value = options.pop(name, usual)
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"`{name}` must be an integer >= {least}, got {value!r}")
-    return value
+    return check_whole(name, value, least)
 
 
 def choice(options: dict[str, Any], name: str, usual: str, known: tuple[str, ...]) -> str:

@@ -306,7 +306,7 @@ def test_the_level_is_kept():
         ({"debates": 2.5}, "whole number >= 2"),
         ({"confidence": 1.0}, "`confidence` must lie in"),
         ({"debates": 1}, "`debates` must be a whole number >= 2"),
-        ({"t": -1}, "`t` must be an integer >= 0"),
+        ({"t": -1}, "`t` must be a whole number >= 0"),
         ({"depth": 3}, "no option depth"),
     ],
 )

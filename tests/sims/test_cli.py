@@ -59,10 +59,10 @@ def test_run_a_scenario_and_write_the_table(run, files):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--debates", 0), "`debates` must lie in"),
+        (("--debates", 0), "`debates` must be a whole number in"),
         (("--debates", 1.5), "`debates` must be a whole number"),
-        (("--rounds", 0), "`rounds` must lie in"),
-        (("--threads", 0), "`threads` must lie in"),
+        (("--rounds", 0), "`rounds` must be a whole number in"),
+        (("--threads", 0), "`threads` must be a whole number in"),
         (("--out", "table.xlsx"), "must end in .csv or .parquet"),
     ],
 )
@@ -201,3 +201,29 @@ def test_a_control_that_sees_nothing_has_an_exit_code(run, monkeypatch):
     code, out, _ = run("check", "EL-6.2", "--debates", 2e4)
     assert code == 3
     assert "more --debates are needed" in out
+
+
+def test_numbers_that_json_has_not_are_null(run, files):
+    (files / "silent.json").write_text(Scenario(MODEL, silent=0.9999).to_json())
+    code, out, _ = run("run", files / "silent.json", "--debates", 1, "--rounds", 1, "--json")
+    assert code == 0
+    assert json.loads(out)["standard_error"] == [None]
+    code, out, _ = run("check", "EL-OBJ", "--debates", 2e4, "--json")
+    assert code == 0
+    assert all(row["simulated"]["method"] == "monte-carlo" for row in json.loads(out))
+
+
+def test_an_interrupt_is_a_line_and_a_code(run, monkeypatch):
+    import signal
+
+    from sims.cli import run as command
+
+    for sign, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        monkeypatch.setattr(
+            command, "simulate", lambda *_, sign=sign, **__: signal.raise_signal(sign)
+        )
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            assert run("run", "ring") == (code, "", "sims: interrupted.\n")
+        finally:
+            signal.signal(signal.SIGINT, before)

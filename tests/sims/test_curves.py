@@ -59,7 +59,7 @@ def test_one_agent_and_graphs():
     ("call", "said"),
     [
         (lambda: change_by_size({"a": SHARED}), "one type of agent, got 2 types"),
-        (lambda: change_by_size({"a": SURE}, [0]), "whole numbers >= 1, got 0"),
+        (lambda: change_by_size({"a": SURE}, [0]), "`sizes` must be a whole number >= 1, got 0"),
         (lambda: change_by_size({"a": SURE}, t=-1), "`t` must be a whole number >= 0, got -1"),
         (lambda: change_by_size({"a": SURE}, debates=1), "`debates` must be a whole number >= 2"),
         (
@@ -67,7 +67,7 @@ def test_one_agent_and_graphs():
             "graphs by name: a matrix is of one size",
         ),
         (lambda: accuracy_by_misled(SURE), "two types of agents, got 1"),
-        (lambda: accuracy_by_misled(SHARED, [2.0]), "whole numbers >= 1, got 2.0"),
+        (lambda: accuracy_by_misled(SHARED, [2.5]), "`sizes` must be a whole number >= 1, got 2.5"),
         (lambda: critical_share(SURE.types[0], SURE.types[0]), "differ in their first law"),
         (
             lambda: critical_share(SHARED.types[0], DebateModel.echo_chamber(3).types[0]),

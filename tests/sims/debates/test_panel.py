@@ -139,7 +139,7 @@ def test_bad_json_is_refused(text):
 
 
 def test_bad_parts_are_refused():
-    with pytest.raises(ValueError, match="`first` must lie in"):
+    with pytest.raises(ValueError, match="`first` must be a whole number in"):
         simulate(STILL, debates=10, rounds=1, first=2**32 - 5)
     with pytest.raises(ValueError, match="drawn agent by agent"):
         simulate(STILL, debates=10, rounds=1, method="tabulated")

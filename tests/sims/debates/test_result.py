@@ -76,7 +76,7 @@ def test_silent_agents_do_not_count_among_those_who_spoke():
     [
         (MODEL, "counts", 3, "must divide 100 debates, got 3"),
         (MODEL, "counts", 0, "whole number >= 1, got 0"),
-        (MODEL, "counts", 2.0, "whole number >= 1, got 2.0"),
+        (MODEL, "counts", 2.5, "whole number >= 1, got 2.5"),
         (MODEL, "accuracy", 2, "'counts' or 'answers', it was 'accuracy'"),
         (Scenario(MODEL, silent=0.1), "counts", 2, "'answers' where agents may be silent"),
     ],

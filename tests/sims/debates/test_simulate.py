@@ -201,7 +201,7 @@ def test_frames_and_summaries():
     frame = found.to_frame()
     assert frame.columns.tolist() == ["t", "accuracy", "standard_error"]
     assert frame["accuracy"].tolist() == found.accuracy.tolist()
-    assert str(found).startswith("1 debates of 3 agents, seed 0\nt = 0: accuracy")
+    assert str(found).startswith("1 debate of 3 agents, seed 0\nt = 0: accuracy")
     assert found.to_dict()["rounds"] == 2
 
 
@@ -232,16 +232,16 @@ def test_sure_agents_and_one_answer():
     ("changes", "words_"),
     [
         ({"model": "binary"}, "`model` must be a theory.DebateModel, a Scenario or a Panel"),
-        ({"debates": 0}, "`debates` must lie in 1..4294967296, got 0"),
-        ({"debates": 2**32 + 1}, "`debates` must lie in"),
+        ({"debates": 0}, "`debates` must be a whole number in 1..4294967296, got 0"),
+        ({"debates": 2**32 + 1}, "`debates` must be a whole number in"),
         ({"debates": 1.5}, "`debates` must be a whole number"),
-        ({"rounds": 0}, "`rounds` must lie in"),
-        ({"seed": -1}, "`seed` must lie in"),
-        ({"seed": 2**64}, "`seed` must lie in"),
+        ({"rounds": 0}, "`rounds` must be a whole number in"),
+        ({"seed": -1}, "`seed` must be a whole number in"),
+        ({"seed": 2**64}, "`seed` must be a whole number in"),
         ({"seed": True}, "`seed` must be a whole number"),
         ({"record": "all"}, "`record` must be one of"),
         ({"method": "fast"}, "`method` must be one of"),
-        ({"threads": 0}, "`threads` must lie in"),
+        ({"threads": 0}, "`threads` must be a whole number in"),
         ({"record": "answers", "method": "tabulated"}, "needs every agent"),
         (
             {"model": DebateModel.binary(3, rewrite=Refutation.binary(0.2)), "method": "tabulated"},

@@ -351,3 +351,88 @@ def test_the_command_reads_toml_and_goes_on(tmp_path, capsys):
         assert said in capsys.readouterr().err
     assert main(["resume", str(tmp_path)]) == 2
     assert "is not the folder of a sweep" in capsys.readouterr().err
+
+
+def test_what_a_cell_imports_counts_as_its_code(tmp_path):
+    """Modules beside the file are found, and a change of one makes its blocks anew."""
+    (tmp_path / "beside_the_cell.py").write_text("K = 1\n")
+    (tmp_path / "own_cell.py").write_text(
+        "import beside_the_cell\n\ndef cell(*, seed, a):\n    return {'v': beside_the_cell.K}\n"
+    )
+    code = (
+        "from sims import sweep\n"
+        "print(sweep('own_cell.py:cell', {'a': [3]}, out='s')['v'].tolist())"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    seen = []
+    for value in (1, 2):
+        (tmp_path / "beside_the_cell.py").write_text(f"K = {value}\n")
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", code],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        seen.append(done.stdout.strip())
+    assert seen == ["[1]", "[2]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def cell(:", "cannot be loaded: SyntaxError"),
+        ("raise RuntimeError('no')", "cannot be loaded: RuntimeError: no"),
+        ("import sys\nsys.exit(7)", "cannot be loaded: SystemExit: 7"),
+    ],
+)
+def test_a_file_that_cannot_be_loaded(tmp_path, text, said):
+    path = tmp_path / "broken.py"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=said):
+        sweep(f"{path}:cell", {"a": [1]})
+
+
+def test_workers_end_when_their_sweep_is_killed(tmp_path):
+    """SIGKILL of the sweep alone: nobody is left to end its workers, so they end themselves."""
+    (tmp_path / "sweep.toml").write_text(
+        f'cell = "{CELLS}:slow"\nrepeats = 400\nblock = 1\nengine = "loky"\n'
+        'out = "s"\n[grid]\na = [1]\n'
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sims", "sweep", "sweep.toml", "--workers", "2", "--quiet"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 60
+    while len(blocks(tmp_path / "s")) < 2 and time.monotonic() < end:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(timeout=60)
+    end = time.monotonic() + 30
+    while time.monotonic() < end and group(process.pid):
+        time.sleep(0.1)
+    assert group(process.pid) == []
+
+
+def group(leader):
+    """Processes of a process group that have not ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, number = path.read_text().rpartition(")")[2].split()[:3]
+        except (OSError, ValueError):
+            continue
+        if int(number) == leader and state != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+def test_flags_are_flags():
+    with pytest.raises(ValueError, match="`common` must be True or False, got 'no'"):
+        sweep(DRAW, {"a": [1]}, common="no")
