@@ -36,8 +36,8 @@ def add(commands: Any) -> None:
         action="append",
         metavar="NAME",
         help="none, quality, diversity, refutation, joined by + for several at once, or all of "
-        "their combinations; may be repeated, to compare (a refutation alone is drawn agent by agent, "
-        "all others by table: they do not share their numbers)",
+        "their combinations; may be repeated, to compare (a refutation alone is drawn agent by "
+        "agent, all others by table: they do not share their numbers)",
     )
     one.add_argument("--method", choices=METHODS, default=METHODS[0], help=f"({METHODS[0]})")
     one.add_argument("--threads", type=int, help="(the cores that may be used)")
