@@ -1,8 +1,10 @@
 """Where the recorded debates lie, and in which order two workers run the tests."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,6 +42,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         (without if str(item.path).startswith(WITHOUT_SEARCH) else search).append(item)
     half = len(items) // 2
     items[:] = search[:half] + without + search[half:]
+
+
+@pytest.fixture
+def seeded() -> Callable[[int], np.random.Generator]:
+    """Return generators of the tests by number, other ones for each ``STATISTICAL_SEED`` (0)."""
+    offset = int(os.environ.get("STATISTICAL_SEED", "0"))
+    return lambda number: np.random.default_rng([number, offset])
 
 
 @pytest.fixture(scope="session")

@@ -93,13 +93,13 @@ def test_a_student_interval_where_items_are_their_own_clusters():
 
 
 @pytest.mark.statistical
-def test_the_upper_limit_covers():
+def test_the_upper_limit_covers(seeded):
     """D of the law is known: 150 pairs of 150 items, 95 % nominal, allowed down to 89 %.
 
     A limit that covers in 95 % of pairs falls below 89 % in 150 with probability .002; the limit is
     conservative, since sup |d* - d| bounds more than the error of D.
     """
-    rng = np.random.default_rng(7)
+    rng = seeded(7)
     n, change = 5, 0.15
     grid = (np.arange(2000) + 0.5) / 2000
     density = 6 * grid * (1 - grid) / 2000

@@ -26,9 +26,9 @@ def test_resamples_keep_the_items_of_every_n():
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("method", ["parametric", "items"])
-def test_resampled_cells_have_their_probabilities(method):
+def test_resampled_cells_have_their_probabilities(method, seeded):
     """Means of 4,000 multinomial draws, 32 comparisons at 4.5 standard errors."""
-    k, n, tables = resample(FIT, method, 4000, np.random.default_rng(2))
+    k, n, tables = resample(FIT, method, 4000, seeded(2))
     expected = FIT.law(7) if method == "parametric" else FIT.counts.freq / FIT.n_items
     share = tables.mean(axis=0) / FIT.n_items
     error = np.sqrt(expected * (1 - expected) / FIT.n_items / 4000)

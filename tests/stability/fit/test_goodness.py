@@ -37,9 +37,9 @@ def test_items_of_several_n():
 
 
 @pytest.mark.statistical
-def test_p_values_of_a_true_model_are_uniform_enough():
+def test_p_values_of_a_true_model_are_uniform_enough(seeded):
     """200 tables, B = 39: rejections at .05 have mean 10; 22 lie 3.9 standard errors above."""
-    rng = np.random.default_rng(3)
+    rng = seeded(3)
     law = BetaBinomial.from_mean(0.5, 0.25).pmf(np.arange(8), 7)
     low = np.zeros(2)
     for i in range(200):
@@ -72,9 +72,9 @@ def test_tarone_and_the_score_are_those_of_the_reference(root):
 
 
 @pytest.mark.statistical
-def test_tarone_keeps_its_level():
+def test_tarone_keeps_its_level(seeded):
     """Binomial items: 4,000 tables of 60, level .05 one-sided; within .016, 4.6 standard errors."""
-    rng = np.random.default_rng(4)
+    rng = seeded(4)
     k = rng.binomial(7, 0.4, (4000, 60))
     p = k.mean(axis=1, keepdims=True) / 7
     z = (((k - 7 * p) ** 2 / (p * (1 - p))).sum(axis=1) - 420) / np.sqrt(2 * 60 * 42)

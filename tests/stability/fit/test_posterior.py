@@ -57,13 +57,13 @@ def test_the_law_twin():
 
 
 @pytest.mark.statistical
-def test_ranks_are_uniform():
+def test_ranks_are_uniform(seeded):
     """Simulation-based calibration of overall mean, P(k <= 2) and D of two rounds.
 
     60 replicates, 19 thinned draws each: ranks in 0..19, four bins, chi-square at level 1e-4 for
     each of three figures. Talts et al., arXiv 1804.06788.
     """
-    rng = np.random.default_rng(31)
+    rng = seeded(31)
     prior, n, items = Priors(), 7, 40
     ranks = {"overall": [], "below": [], "D": []}
     for replicate in range(60):

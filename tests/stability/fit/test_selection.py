@@ -39,12 +39,12 @@ def test_components_beyond_the_bound_are_not_compared(n, sizes):
 
 
 @pytest.mark.statistical
-def test_the_size_inside_the_parameter_space():
+def test_the_size_inside_the_parameter_space(seeded):
     """One component, mu = .6 and rho = .2: 300 tables of 100 items, B = 39, level .05.
 
     The exact size of a valid test is 2 / 40 = .05; .094 lies 3.5 standard errors above.
     """
-    rng = np.random.default_rng(8)
+    rng = seeded(8)
     law = BetaBinomial.from_mean(0.6, 0.2).pmf(np.arange(8), 7)
     rejected = sum(
         select_components(
@@ -56,10 +56,10 @@ def test_the_size_inside_the_parameter_space():
 
 
 @pytest.mark.statistical
-def test_the_chi_square_null_is_wrong():
+def test_the_chi_square_null_is_wrong(seeded):
     """The negative control: the 95 % quantile of the statistic is nowhere near that of chi2_3."""
     null = fit_mixture(range(8), 7, freq=[5, 9, 14, 19, 20, 17, 11, 5], n_components=1)
-    drawn = ratio_null(null, 2000, np.random.default_rng(9))
+    drawn = ratio_null(null, 2000, seeded(9))
     assert (drawn >= 0).all()
     # 7.81 for three parameters more; a share of .05 would have the standard error .005
     assert (drawn > 7.81).mean() < 0.02
