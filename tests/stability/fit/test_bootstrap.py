@@ -1,43 +1,52 @@
 """The bootstrap: what is resampled, what is kept, and its error against theory."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from stability import fit_mixture, fit_mixtures
 from stability.fit.bootstrap import bootstrap, laws, refit, resample
 
-FIT = fit_mixture(range(8), 7, freq=[23, 27, 23, 16, 13, 17, 30, 51])
-MIXED = fit_mixture(
-    [0, 1, 2, 5, 4, 3, 7, 6], [3, 3, 3, 5, 5, 5, 7, 7], freq=[5, 9, 4, 8, 6, 3, 9, 6]
-)
+
+@cache
+def plain():
+    return fit_mixture(range(8), 7, freq=[23, 27, 23, 16, 13, 17, 30, 51])
+
+
+@cache
+def mixed():
+    return fit_mixture(
+        [0, 1, 2, 5, 4, 3, 7, 6], [3, 3, 3, 5, 5, 5, 7, 7], freq=[5, 9, 4, 8, 6, 3, 9, 6]
+    )
 
 
 def test_resamples_keep_the_items_of_every_n():
     rng = np.random.default_rng(1)
-    k, n, tables = resample(MIXED, "parametric", 50, rng)
+    k, n, tables = resample(mixed(), "parametric", 50, rng)
     assert (k <= n).all()
     for size, items in ((3, 18), (5, 17), (7, 15)):
         assert (tables[:, n == size].sum(axis=1) == items).all()
         assert (n == size).sum() == size + 1
-    k, n, tables = resample(MIXED, "items", 50, rng)
-    assert (k.tolist(), n.tolist()) == (MIXED.counts.k.tolist(), MIXED.counts.n.tolist())
-    assert (tables.sum(axis=1) == MIXED.n_items).all()
+    k, n, tables = resample(mixed(), "items", 50, rng)
+    assert (k.tolist(), n.tolist()) == (mixed().counts.k.tolist(), mixed().counts.n.tolist())
+    assert (tables.sum(axis=1) == mixed().n_items).all()
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("method", ["parametric", "items"])
 def test_resampled_cells_have_their_probabilities(method, seeded):
     """Means of 4,000 multinomial draws, 32 comparisons at 4.5 standard errors."""
-    k, n, tables = resample(FIT, method, 4000, seeded(2))
-    expected = FIT.law(7) if method == "parametric" else FIT.counts.freq / FIT.n_items
-    share = tables.mean(axis=0) / FIT.n_items
-    error = np.sqrt(expected * (1 - expected) / FIT.n_items / 4000)
+    k, n, tables = resample(plain(), method, 4000, seeded(2))
+    expected = plain().law(7) if method == "parametric" else plain().counts.freq / plain().n_items
+    share = tables.mean(axis=0) / plain().n_items
+    error = np.sqrt(expected * (1 - expected) / plain().n_items / 4000)
     assert (np.abs(share - expected) < 4.5 * error).all()
     assert (k.size, n.size) == (8, 8)
 
 
 def test_refits_are_the_fits():
-    k, n, tables = resample(FIT, "parametric", 20, np.random.default_rng(3))
+    k, n, tables = resample(plain(), "parametric", 20, np.random.default_rng(3))
     parts, loglik, capped = refit(k, n, tables, 2, threads=2)
     fits = fit_mixtures(tables.astype(int), 7)
     for name, part in zip(("weights", "mean", "rho"), parts, strict=True):
@@ -48,10 +57,10 @@ def test_refits_are_the_fits():
 
 
 def test_draws_depend_on_the_seed_alone():
-    first = bootstrap(FIT, "cdf", replicates=60, seed=4, threads=1)
-    again = bootstrap(FIT, "cdf", replicates=60, seed=4, threads=2)
+    first = bootstrap(plain(), "cdf", replicates=60, seed=4, threads=1)
+    again = bootstrap(plain(), "cdf", replicates=60, seed=4, threads=2)
     np.testing.assert_array_equal(first.draws["cdf"], again.draws["cdf"])
-    other = bootstrap(FIT, "cdf", replicates=60, seed=5)
+    other = bootstrap(plain(), "cdf", replicates=60, seed=5)
     assert (first.draws["cdf"] != other.draws["cdf"]).any()
     assert (first.draws["cdf"][:, -1] == 1.0).all()
     assert not first.draws["cdf"].flags.writeable
@@ -60,14 +69,14 @@ def test_draws_depend_on_the_seed_alone():
 @pytest.mark.statistical
 def test_the_error_of_the_mean_is_that_of_the_counts():
     """sd of k / n over sqrt(M), for either method; 4,000 replicates know it to 1.1 %."""
-    counts = np.repeat(FIT.counts.k, FIT.counts.freq) / 7
-    law = FIT.law(7)
+    counts = np.repeat(plain().counts.k, plain().counts.freq) / 7
+    law = plain().law(7)
     places = np.arange(8) / 7
     fitted = np.sqrt(law @ places**2 - (law @ places) ** 2)
     for method, spread in (("items", counts.std()), ("parametric", fitted)):
-        found = bootstrap(FIT, "mean", method, replicates=4000, seed=6)
+        found = bootstrap(plain(), "mean", method, replicates=4000, seed=6)
         assert found.standard_error("mean") == pytest.approx(
-            spread / np.sqrt(FIT.n_items), rel=0.06
+            spread / np.sqrt(plain().n_items), rel=0.06
         )
         low, high = found.interval("mean")
         assert low < counts.mean() < high
@@ -77,7 +86,7 @@ def test_the_error_of_the_mean_is_that_of_the_counts():
 
 
 def test_bands_hold_the_estimate_and_end_at_one():
-    found = FIT.bootstrap("cdf", replicates=200, seed=7)
+    found = plain().bootstrap("cdf", replicates=200, seed=7)
     low, high = found.band()
     assert ((low <= found.estimates["cdf"]) & (found.estimates["cdf"] <= high)).all()
     assert (low[-1], high[-1]) == (1.0, 1.0)
@@ -86,7 +95,7 @@ def test_bands_hold_the_estimate_and_end_at_one():
     )
     assert inside.mean() >= 0.95
     assert len(found.to_frame()) == 8
-    params = bootstrap(MIXED, replicates=20)
+    params = bootstrap(mixed(), replicates=20)
     assert params.draws["mean"].shape == (20, 2)
     assert len(params.to_frame()) == 6
     assert params.replicates == 20
@@ -112,8 +121,8 @@ def test_degenerate_counts(counts, method, what):
 )
 def test_refusals(arguments, said):
     with pytest.raises(ValueError, match=said):
-        bootstrap(FIT, **arguments)
-    found = bootstrap(FIT, "mean", replicates=2)
+        bootstrap(plain(), **arguments)
+    found = bootstrap(plain(), "mean", replicates=2)
     with pytest.raises(ValueError, match="`name` must be one of mean"):
         found.interval("cdf")
     with pytest.raises(ValueError, match="`level` must lie in"):
