@@ -9,9 +9,20 @@ import sys
 from collections.abc import Callable, Sequence
 
 from stability import __version__
-from stability.cli import audit, certify, datasets, demo, detect, fit, outlook, plan, replay
+from stability.cli import (
+    audit,
+    certify,
+    convert,
+    datasets,
+    demo,
+    detect,
+    fit,
+    outlook,
+    plan,
+    replay,
+)
 
-COMMANDS = (detect, fit, replay, plan, certify, audit, outlook, datasets, demo)
+COMMANDS = (detect, fit, replay, plan, certify, audit, outlook, convert, datasets, demo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -286,7 +286,7 @@ def test_bad_files(tmp_path):
         ),
         "empty.csv": (b"", "empty.csv: the file is empty"),
         "empty.csv.gz": (gzip.compress(b""), "empty.csv.gz: the file is empty"),
-        "odd.txt": (b"[1, 2]", "odd.txt: neither the name nor the content"),
+        "odd.txt": (b"[1, 2]", "odd.txt: a document of a shape that no format has"),
     }
     for name, (content, message) in cases.items():
         with pytest.raises(LogFormatError, match=message):
